@@ -7,7 +7,7 @@ local function help_of(command)
   return pipe:read "a"
 end
 
--- Returns a text as it is printed, in troff.
+-- Returns a text in troff, the format of man pages, with its lines unchanged.
 local function as_printed(text)
   return ".nf\n" .. text:gsub("\\", "\\e"):gsub("\n(['.])", "\n\\&%1"):gsub("%-", "\\-") .. ".fi\n"
 end

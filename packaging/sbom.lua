@@ -1,4 +1,5 @@
--- Prints the list of the libraries inside the packages, in the format CycloneDX 1.5: moonrank sbom.lua VERSION BUILD
+-- Prints a software bill of materials, the list of libraries inside the packages, in the format CycloneDX 1.5:
+-- moonrank sbom.lua VERSION BUILD
 local version, build = arg[1], arg[2]
 
 local function output_of(command)
@@ -6,7 +7,7 @@ local function output_of(command)
   return (pipe:read "a":gsub("%s+$", ""))
 end
 
--- Returns a component: a package of Debian that has the library's static form.
+-- Returns the entry of a library that was linked from the static library of a Debian package.
 local function component(library, package)
   local found = output_of(("dpkg-query -W -f='${Version}' %s 2>/dev/null"):format(package))
   return ('    {"type": "library", "name": "%s", "version": "%s", "purl": "pkg:deb/debian/%s@%s"}'):format(library,

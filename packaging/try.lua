@@ -1,4 +1,4 @@
--- A sweep over two folds of made-up ratings: moonrank try.lua [STORE]
+-- Tests an installed package: runs a sweep over two folds of made-up ratings: moonrank try.lua [STORE]
 local mr = require "moonrank"
 local ratings = mr.data.synthetic{ users = 200, items = 1000, seed = 1 }
 local folds = ratings:binarize(4):min_relevant(5):folds{ k = 2, by = "user", seed = 1, nsr = 1 }

@@ -1,5 +1,5 @@
--- Folders have layers: a file includes only what is in its own folder or in a lower layer. READMEs of kernels/ and
--- runtime/ say why.
+-- Tests the layers of source folders: a file includes only files of its own folder or of a lower layer. The READMEs of
+-- kernels/ and runtime/ explain the layers.
 local files = require "tests.support.files"
 local test = require "moonrank.test"
 local check, describe, equal, it = test.check, test.describe, test.equal, test.it
@@ -12,7 +12,7 @@ local floors = {
   ["runtime/models"] = 12, ["runtime/data"] = 12,
   ["runtime/system"] = 13, ["runtime/cluster"] = 14, ["runtime/cli"] = 15, ["runtime/embed"] = 15,
 }
--- the absence of the GPU's kernels names every table of them
+-- this file replaces the GPU's kernels in builds without them, and therefore names the kernels of every layer
 local above = { ["kernels/device/none.cpp"] = true }
 
 local function lines_of(command)
@@ -44,8 +44,8 @@ describe("includes:", function()
   end)
 end)
 
--- Results are the same bits whatever the C library: kernels/core/{functions, logarithms, powers, angles}.h have
--- functions of our own.
+-- Results must have the same bits with any C library. So kernels/core/{functions, logarithms, powers, angles}.h have
+-- their own implementations of mathematical functions, and calls of the C library's are errors.
 local transcendental =
   "(acosh?|asinh?|atan[2h]?|cbrt|cosh?|erfc?|exp|exp2|expm1|hypot|lgamma|lgamma_r|log|log10|log1p|log2|pow|sinh?"
   .. "|tanh?|tgamma)[fl]?"

@@ -1,10 +1,10 @@
--- Relative links in Markdown files point to files that exist, and their anchors to headings that exist. The manual's
--- pages are checked as HTML (stdlib/moonrank/manual/).
+-- Tests that relative links in Markdown files lead to existing files, and their anchors to existing headings. The
+-- manual's HTML pages are tested elsewhere (stdlib/moonrank/manual/).
 local files = require "tests.support.files"
 local test = require "moonrank.test"
 local core = require "moonrank.core"
 
--- Pages of the repository that people read in place.
+-- Markdown pages that people read in the repository itself.
 local function pages()
   local found = {}
   local listed = files.output "git ls-files '*.md' 2>/dev/null || find . -name '*.md' -not -path './build/*'"
@@ -15,12 +15,12 @@ local function pages()
   return found
 end
 
--- Text without its blocks of code.
+-- Returns a Markdown text without its code blocks.
 local function without_code(text)
   return (("\n" .. text):gsub("\n```.-\n```", "\n"))
 end
 
--- The anchors that GitHub makes of a page's headings, as a set.
+-- Returns the set of anchors that GitHub makes from a page's headings.
 local function anchors(path)
   local found = {}
   for heading in without_code(files.read(path)):gmatch "\n#+ ([^\n]+)" do
@@ -33,7 +33,7 @@ local function anchors(path)
   return found
 end
 
--- The path of a link on a page, without . and ..
+-- Returns the path that a link on a page leads to, with "." and ".." resolved.
 local function resolved(page, link)
   local parts = {}
   for part in ((page:match "^(.*/)" or "") .. link):gmatch "[^/]+" do

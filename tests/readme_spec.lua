@@ -1,5 +1,6 @@
--- The code in README.md runs when it is pasted block after block, as a script and at the prompt. It prints what
--- README.md shows: with MovieLens all of it, with made-up ratings that which needs no data. README.md stays short.
+-- Tests the code in README.md: it runs when pasted block after block, as a script and at the prompt. It prints what
+-- README.md shows: all of it with MovieLens, and with made-up ratings the output that needs no data. README.md stays
+-- short.
 local files = require "tests.support.files"
 local test = require "moonrank.test"
 local core = require "moonrank.core"
@@ -7,7 +8,7 @@ local program, sweeps = dofile "tests/support/program.lua", dofile "tests/suppor
 local claims = dofile "docs/report/claims.lua"
 local it, check, equal = test.it, test.check, test.equal
 
--- The text of README.md, and its blocks: code of Lua, and the output that stands below it.
+-- Returns the text of README.md and its Lua blocks, each with the output block below it.
 local function readme()
   local text, blocks = files.read "README.md", {}
   for language, block in text:gmatch "```(%w+)\n(.-)```" do
@@ -24,8 +25,8 @@ local made_up = [[mr.data.movielens = function()
 end
 ]]
 
--- Runs all blocks in a folder of its own by a command in which FILE stands for the script. Made-up ratings stand for
--- MovieLens if `is_made_up`. Returns what each block printed, or nil if the test is skipped.
+-- Runs all Lua blocks of README.md in a temporary folder by a command in which FILE stands for the script. If
+-- `is_made_up`, made-up ratings replace MovieLens. Returns what each block printed, or nil if the test is skipped.
 local function run(command, is_made_up)
   if not program.moonrank then return test.skip "MOONRANK does not name the program" end
   if not program.has_gnuplot() then return test.skip "no gnuplot" end
@@ -101,7 +102,7 @@ it("README.md says of bounding what the results files have", function()
   check(shown:find(("on MQ2008 none of %s"):format(mq2008[1]), 1, true), shown)
 end)
 
--- Rows of the first table after a heading, as lists of cells.
+-- Returns the rows of the first table below a heading, as lists of cells.
 local function rows_after(page, heading)
   local rows, _, last = {}, page:find("\n## " .. heading .. "\n", 1, true)
   check(last, "no heading " .. heading)

@@ -54,7 +54,8 @@ local function own_bound(t)
   return holds_in(of "holds", #found, of "contradicted")
 end
 
--- Two conventions of nRBP show the same where the changes of a loss by bounds correlate strongly.
+-- Returns the verdict on the claim that nRBP at other persistences shows the same effects of bounds as nRBP(0.95): the
+-- changes of a loss by bounds must correlate at 0.9 or more.
 local function same_view(t)
   return share(t.all("nRBP%(0%.[89]%)$", "correlation", "Agreement with 0.95"), function(r) return r >= 0.9 end)
 end
@@ -66,7 +67,7 @@ local function curves(t)
   return holds_in(below + above, #of_k + #of_fewer)
 end
 
--- Counts significant differences in either direction.
+-- Returns the verdict on a claim that two methods do not differ. It counts significant differences in either direction.
 local function exact_differs(t)
   local ps = t.all("", "p, Holm")
   return holds_in(count(ps, function(p) return p < 0.05 end), #ps, 0)
@@ -88,7 +89,7 @@ local function near_published(t)
   return holds_in(met, of)
 end
 
--- The other objectives against squared error, of both data sets.
+-- Returns the verdict on the claim that other objectives beat squared error, on MQ2008 and the MSLR slice together.
 local function objectives_gain(t)
   local chosen = ": what was chosen, nDCG, and its change against MseNetBatched"
   return gains(t.joined{ tables = { "MQ2008" .. chosen, "MSLR slice" .. chosen }, p = "p" })
@@ -116,7 +117,8 @@ local function predicts_and_recommends(t)
   return holds_in(t(learned, column) > t(rated, column) and 1 or 0, 1)
 end
 
--- Pairs of one family: a classifier against the ranker that is trained alike, on each data set.
+-- Returns the verdict on the claim that classifiers beat rankers of the same family (linear, boosting, network), which
+-- are trained alike, on each data set.
 local function classifiers_gain(t)
   return gains(t.joined{ change = "a - b",
     rows = { "Class LR; Rank LR$", "Class Boost; LambdaMART$", "Class NN %(Adam.*; RankNet %(Adam" } })

@@ -1,16 +1,18 @@
--- All benchmarks one after the other, peers in the same run, and at the end one table: results/bench/bench.txt and
--- bench.csv, and the time of smooth AP against the number of rows with the machine's limits,
--- results/bench/time_against_n.svg and .png. Says how far it is.
--- Usage: moonrank tests/bench/all.lua [--quick] [--no-peers] [--cpu] [--parts NAME,NAME]. `--quick` takes few sizes and
--- repeats: a few minutes. `--cpu` is for a machine that others use too: one thread, and the time that it computed.
--- `--parts` measures some parts only. The tables then have the other parts' rows of earlier runs in the same folder.
+-- Runs all benchmarks one after the other, Moonrank's and those of other libraries (peers), and prints its progress.
+-- Writes one table, results/bench/bench.txt and bench.csv, and a chart, results/bench/time_against_n.svg and .png: the
+-- time of smooth AP against the number of rows of a list, with the limits of the machine.
+-- Usage: moonrank tests/bench/all.lua [--quick] [--no-peers] [--cpu] [--parts NAME,NAME]
+-- `--quick` takes a few minutes, with few sizes and repeats. `--cpu` is for a machine that is shared with other users:
+-- it uses one thread and measures CPU time. `--parts` runs only the named benchmarks. The tables then keep the rows of
+-- other benchmarks from earlier runs in the same folder.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
--- Name, options for a full and for a quick run, and about how many seconds they take: for saying how long is left.
--- `as`: what its files are called. The epochs of a full run are those of one loss and of one
--- negative per relevant row: every form of the peer on all of them would take hours (`epochs.lua`).
+-- Each entry of `parts` is one benchmark: the name of its script, options of a full run, options of a quick run, and
+-- about how many seconds each takes, from which the remaining time is estimated. `as` is the base name of its output
+-- files, if it is not the script's. A full run measures epochs.lua with one loss and one negative per relevant row
+-- only, because PyTorch would take hours for all of them.
 local parts = {
   { "kernels", "--most 512",
     "--rows 32,512,8192,222472 --shapes normal,spread --forms padded,approxndcg --most 512 --repeats 3", 600, 40 },
@@ -57,7 +59,7 @@ local function time_left(from)
   return left < 100 and left .. " s" or math.ceil(left / 60) .. " min"
 end
 
--- The rows of a part's file.
+-- Returns the rows of the CSV file that one benchmark wrote, with numbers in the numeric columns.
 local function rows_in(path)
   local rows = bench.read(io.lines(path))
   for _, row in ipairs(rows) do
@@ -67,12 +69,12 @@ local function rows_in(path)
   return rows
 end
 
--- Runs one part, whose own output goes to a file, and returns its rows.
+-- Runs one benchmark with its output in a log file, and returns the rows that it measured.
 local function run(number)
   local name, full, quick = table.unpack(parts[number])
   print(("[%d/%d] %s; about %s left"):format(number, #parts, names[number], time_left(number)))
   local path = ("%s/%s"):format(args.out, names[number])
-  -- a second run would find the first one's samples in the user's cache, and measure how they are read
+  -- without this variable, a second run would read the samples that the first one cached, instead of drawing them
   local variables = "MOONRANK_SAMPLES_GIB=0 " .. (args.peers and "" or "MOONRANK_PEERS=none ")
     .. (args.cpu and "MOONRANK_CLOCK=cpu " or "")
   local has_threads = name ~= "sweeps" and name ~= "start" and name ~= "native" and name ~= "steps"
@@ -87,7 +89,8 @@ local function run(number)
   return rows_in(path .. ".csv")
 end
 
--- One core's limits: bytes copied, divisions and multiply-adds per second; empty without the program.
+-- Returns the limits of one core: bytes copied, divisions and multiply-adds per second. The table is empty if the
+-- program that measures them is missing.
 local function limits()
   local found = {}
   local pipe = io.popen(("'%s' --benchmark_filter=limit_ --benchmark_format=csv 2>/dev/null"):format(args.limits))
@@ -99,7 +102,8 @@ local function limits()
   return found
 end
 
--- Time against rows: {x, y} of the programs, for normal scores.
+-- Returns the curves of a chart, one per program: seconds of a step (y) against the rows of a list (x), for normally
+-- distributed scores.
 local function series_of(rows)
   local programs, order = {}, {}
   for _, row in ipairs(rows) do

@@ -1,9 +1,9 @@
--- Two runs of the benchmarks side by side, as one table: the milliseconds of every row (median, least and most) before
--- and after, how many times as fast it became, and how many times as fast as one thread several were, before and after.
--- Both are wanted from the same machine on the same day; where they were made stands above the table.
--- `two_programs.lua` makes both in one run.
--- Usage: moonrank tests/bench/before_after.lua BEFORE.csv AFTER.csv (files that `all.lua`, or one benchmark with --csv,
--- wrote).
+-- Prints two runs of the benchmarks, before and after a change, side by side in one table. Each row has the
+-- milliseconds before and after (median, least and most), the speedup (time before / time after), and the speedup of
+-- several threads over one, before and after. Both runs should be from one machine on one day; the machine stands above
+-- the table. two_programs.lua makes both.
+-- Usage: moonrank tests/bench/before_after.lua BEFORE.csv AFTER.csv (files that all.lua, or one benchmark with --csv,
+-- wrote)
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
@@ -14,7 +14,7 @@ for _, path in ipairs(arg) do
   if not core.is_file(path) then leave("there is no file %s", path) end
 end
 
--- The rows of both by what they measure, in the order in which they are met.
+-- Joins the rows of both files by workload, program and number of threads, in the order of their first appearance.
 local rows, at = {}, {}
 for side, path in ipairs(arg) do
   for _, row in ipairs(bench.read(io.lines(path))) do
@@ -38,7 +38,7 @@ end
 
 local function median(row) return row and tonumber(row[4]) end
 
--- Returns how many times as fast a row of several threads is as that of one.
+-- Returns the speedup of a row with several threads over the row of the same work with one thread, as text, or "".
 local function against_one(row, side)
   local one = row[3] ~= "1" and at[table.concat({ row[1], row[2], "1" }, "\0")]
   local alone, together = one and median(one[side]), median(row[side])

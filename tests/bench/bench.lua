@@ -1,6 +1,6 @@
--- Shared by the benchmarks: clocks, peers, and rows of one form, (workload, program, threads,
--- times). A script loads it with `dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")`; it is
--- not a benchmark itself.
+-- Shared by the benchmark scripts: clocks, running other libraries (peers) for comparison, and tables with the columns
+-- workload, program, threads and times. It is not a benchmark itself. A script loads it with
+-- `dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")`.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 
@@ -10,7 +10,7 @@ local M = { folder = arg[0]:match("^(.*/)") or "./" }
 ---on a machine that others use too, what one thread takes shows only so.
 M.clock = os.getenv "MOONRANK_CLOCK" == "cpu" and os.clock or core.clock
 
--- True if a file can be written. A file that did not exist is removed again.
+-- Returns true if a file can be written. A file that did not exist is removed again.
 local function writable(path)
   local was = core.is_file(path)
   local file, reason = io.open(path, "a")
@@ -104,7 +104,7 @@ function M.floats(numbers)
   return table.concat(packed)
 end
 
--- The last words of what a program said on standard error: Python's "ValueError: ..." and the like.
+-- Returns the last unindented line of a file with a program's error output, such as Python's "ValueError: ...".
 local function reason_in(path)
   local last
   for line in io.lines(path) do last = line:match "^%S.*" or last end
@@ -179,7 +179,7 @@ function M.finish(title, rows, csv, columns, formats)
   io.write(M.write(title, rows, csv, M.where(), columns, formats))
 end
 
--- The fields of a line of comma separated values without quotes inside.
+-- Splits a line of comma-separated values into its fields. Quotes inside fields are not supported.
 local function fields(line)
   local found, at = {}, 1
   while at <= #line + 1 do

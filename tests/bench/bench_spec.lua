@@ -1,4 +1,5 @@
--- Benchmark scripts: failed peers, invalid options, data larger than the memory, comparisons of two programs.
+-- Tests of the benchmark scripts: peers (other libraries) that fail, invalid options, data larger than the memory, and
+-- comparisons of two programs.
 local core = require "moonrank.core"
 local test = require "moonrank.test"
 local describe, it = test.describe, test.it
@@ -10,12 +11,13 @@ local function shell(text) assert(os.execute(text)) end
 
 shell(("mkdir -p '%s'"):format(folder))
 
--- Runs a script of this folder, "start.lua --quick", after words for the shell.
+-- Runs a benchmark script: `command` is its name and options, such as "start.lua --quick", and `before` is shell code
+-- in front of it, such as variables.
 local function run(command, before)
   return program.run(("%s '%s' '%s'%s"):format(before or "", program.moonrank, here, command))
 end
 
--- Runs with the folder's python3 first in PATH.
+-- Runs a benchmark script with the test's own python3 first in PATH.
 local function run_by_python(command) return run(command, ("PATH='%s':$PATH"):format(folder)) end
 
 local function with_python(body)
@@ -46,7 +48,7 @@ describe("benchmark scripts:", function()
   it("losses.lua ends with the least and the largest ratio of each peer's time to ours", function()
     local measure = "losses.lua --losses mse,bce --rows 4 --total 8 --threads 1 --repeats 1"
     local well, text = run_by_python(measure)
-    test.check(well and not text:find "times ours over", text)  -- the python3 that fails
+    test.check(well and not text:find "times ours over", text)  -- python3 fails here, so no peer has a time
     shell(("printf '%%s\\n' '#!/bin/sh' 'printf \"PyTorch\\\\t1000\\\\n\"' >'%s/python3'"):format(folder))
     well, text = run_by_python(measure)
     test.check(well and text:find "PyTorch, threads 1: [%d.e+]+ to [%d.e+]+ times ours over 2 losses, faster at none",
@@ -180,7 +182,7 @@ print(dofile "%sbench.lua".where())
     test.check(text:find "LETOR text, 200 rows[^\n]*moonrank +1 +%d", text)
     local ms, ratio = text:match "LightGBM +1 +(%S+) +%S+ +%S+ +(%S+)"
     test.check(tonumber(ms) == 2500 and tonumber(ratio) > 1, text)
-    test.check(text:find "LightGBM[^\n]* 1500 +2 +2\n", text)  -- the other clock, the memory and the goal
+    test.check(text:find "LightGBM[^\n]* 1500 +2 +2\n", text)  -- the CPU time (ms), the peak memory (MiB) and the goal
     test.check(text:find "scikit%-learn +1 +failed: ValueError: none", text)
     test.check(core.is_file(csv))
     shell(("printf '%%s\\n' '#!/bin/sh' 'kill -9 $$' >'%s/python3'"):format(folder))

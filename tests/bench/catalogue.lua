@@ -1,12 +1,10 @@
--- Time of an epoch by the size of the catalogue. The lists of made-up ratings are the same for
--- 5,000, 50,000 and 500,000 items: relevant items are spread over the catalogue, the others are
--- drawn from all of it. Batches of 32 users, 32 factors, smooth AP. Optimizers: Adam, which defers
--- updates where that is quicker; Adam with a weight decay too small to change a number, which moves
--- all rows in every step; and sparse Adam. It measures training alone, training with validation and
--- a snapshot of the parameters at every better epoch, and, for the first size, with validation by
--- all items of each user.
--- Usage: moonrank tests/bench/catalogue.lua [--items 5000,50000] [--optimizers adam,dense] [--csv
--- FILE].
+-- Times an epoch by the number of items in the catalogue. Catalogues of 5,000, 50,000 and 500,000 items get equally
+-- long lists of made-up ratings: relevant items are spread over the catalogue, and negatives are drawn from all of it.
+-- Batches have 32 users, the model has 32 factors, and the loss is smooth AP. Three optimizers are timed: Adam, which
+-- may defer updates of embedding rows without a gradient; Adam with a weight decay of 1e-30, which updates all rows in
+-- every step; and sparse Adam. An epoch is training alone, training with validation and a snapshot of the parameters at
+-- every better epoch, and, for the first size only, training with validation by all items of each user.
+-- Usage: moonrank tests/bench/catalogue.lua [--items 5000,50000] [--optimizers adam,dense] [--csv FILE]
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
@@ -26,7 +24,7 @@ local args = bench.args({
 local ratings = mr.data.synthetic{ kind = "ratings", users = args.users, items = args.items[1], seed = 1 }
 local fold = ratings:binarize(4):min_relevant(5):folds{ k = 5, by = "user", seed = 1, nsr = 1 }[1]
 
--- A copy of the lists with items from a catalogue of another size.
+-- Returns a copy of a data set in which items come from a catalogue of `of` items.
 local function spread(part, of)
   local items, relevance = core.integers(part.items), part.lists.relevance:totable()
   local draws = core.uniform({ #items }, 1, of + 1, 1, "items", "float64", "cpu"):totable()
@@ -40,7 +38,7 @@ end
 local optimizers = { adam = { lr = 0.01 }, dense = { lr = 0.01, weight_decay = 1e-30 },
   sparse = { lr = 0.01, sparse = true } }
 
--- The validation data of each way to train: none, the lists of the part, or all items of its users.
+-- Returns the validation data of each kind of epoch: none, the lists of the validation part, or all items of its users.
 local validations = { alone = function() end, validated = function(_, valid) return valid end }
 
 function validations.ranked(items, valid)

@@ -1,5 +1,5 @@
--- The bar chart of the README: seconds of one epoch of smooth AP on MovieLens by Moonrank, and by each form of PyTorch
--- after torch.compile, from a table that tests/bench/all.lua wrote.
+-- Draws the bar chart of the README from a table of tests/bench/all.lua: seconds of one epoch of smooth AP on MovieLens
+-- in Moonrank, and in each form of PyTorch after torch.compile.
 -- Usage: moonrank tests/bench/chart.lua [--from docs/speed/cpu.csv] [--out docs/epoch.svg]
 local mr = require "moonrank"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")

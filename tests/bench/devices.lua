@@ -1,8 +1,8 @@
--- Performance of the GPU's kernels: time, bandwidth and arithmetic of each, as shares of those of a plain copy and a
--- large product of matrices on the same device in the same run; beside compiled PyTorch
--- (tests/bench/peers/devices_torch.py) where python3 has it. Without a GPU one line says so. docs/speed/h200.csv has a
--- run, and h200.txt its day, device and versions.
--- Usage: moonrank tests/bench/devices.lua [--repeats 20] [--csv FILE].
+-- Measures kernels on a GPU: time, bandwidth and arithmetic of each, as shares of those of a plain copy and of a large
+-- matrix product in the same run, and beside compiled PyTorch (tests/bench/peers/devices_torch.py) if python3 has it.
+-- Without a GPU it prints one line that says so. docs/speed/h200.csv has the numbers of one run, and
+-- docs/speed/h200.txt its day, device and versions.
+-- Usage: moonrank tests/bench/devices.lua [--repeats 20] [--csv FILE]
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local interactions = require "moonrank.data.interactions"
@@ -22,7 +22,7 @@ mr.device("cuda")
 
 local marker = mr.zeros(1)
 
--- Median seconds of `work`, each time with the wait for what it queued.
+-- Returns the median seconds of `work`. Each time includes the wait until the GPU has finished.
 local function seconds(work)
   local times = {}
   for i = 1, args.repeats + 3 do
@@ -46,7 +46,8 @@ local function judged(n)
   return mr.lists(relevance)
 end
 
--- Each: name, what is done, bytes that must move, operations that must be done (0: bound by memory).
+-- An entry of `works` has a name, a function, the bytes that it must move at least, and the arithmetic operations that
+-- it must do at least (0 if memory bandwidth is the limit).
 local works = {}
 
 local function plain(name, bytes, operations, work) works[#works + 1] = { name, work, bytes, operations } end
@@ -85,8 +86,9 @@ do
   plain("exact order 4096 x 1024", lists * 1024 * 24, 0, function() return long_judgements:order(long) end)
 end
 
--- A training step of the softmax loss SL: 1,024 interactions of 29,858 users and 40,988 items (Gowalla's numbers), each
--- with 1,000 negatives, 64 factors, cosines, Adam. Negatives are drawn anew. Each of 2,048 users has 24 items.
+-- Times a training step of the softmax loss SL under Adam: 1,024 interactions, each with 1,000 negatives, drawn anew in
+-- each step. Scores are cosines of 64 factors. The catalogue is as large as Gowalla's: 29,858 users and 40,988 items.
+-- 2,048 of the users have 24 items each.
 do
   local size = { users = 29858, items = 40988 }
   local users, owned = 2048, 24
@@ -126,7 +128,8 @@ local function torch()
     if name then found[name] = name == "version" and time or tonumber(time) end
   end
   pipe:close()
-  found.SL = found["SL gathered"] and math.min(found["SL gathered"], found["SL product"])  -- the faster form
+  -- PyTorch counts with the faster of its two forms of SL
+  found.SL = found["SL gathered"] and math.min(found["SL gathered"], found["SL product"])
   return found
 end
 

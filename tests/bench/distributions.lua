@@ -1,8 +1,10 @@
--- Times distributions side by side in one run: the exact one with its table, 300,000 random rankings (ours,
--- and the NumPy loop that a Python user would write), and one reading of the table against the sum over 300,000 values;
--- then all tables that real data need.
--- Usage: MOONRANK_SAMPLES_GIB=0 moonrank tests/bench/distributions.lua [--repeats 5] [--csv FILE]. NumPy is tried where
--- python3 has it. Where samples are kept it does not measure: another run would only read those of the first.
+-- Times three ways to get the distribution of a metric for a distribution bound, in one run: the exact distribution
+-- with its lookup table, 300,000 random rankings drawn by Moonrank, and the same with a NumPy loop, as a Python user
+-- would write it. Also times one lookup in the table against a sum over 300,000 values, and making all tables that real
+-- data need.
+-- Usage: MOONRANK_SAMPLES_GIB=0 moonrank tests/bench/distributions.lua [--repeats 5] [--csv FILE]
+-- NumPy is tried if python3 has it. MOONRANK_SAMPLES_GIB=0 is required: with a cache of samples, later repeats would
+-- only read what the first one drew.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
@@ -22,7 +24,8 @@ end
 
 local function median_seconds(f) return bench.spread_of(bench.times_of(f, args.repeats)).median end
 
--- The loop's time, which is proportional to the samples, and what its reader should know.
+-- Returns the times of the NumPy loop, and a note for the table. If the loop draws fewer samples, its time is
+-- extrapolated, because it is proportional to their number.
 local function numpy_times(metric, n, p)
   local few = math.min(args.samples, args.numpy_samples)
   local times, note = bench.peer_times("sampled_distribution.py", metric, n, p, few)
@@ -30,7 +33,8 @@ local function numpy_times(metric, n, p)
   return times, note or few < args.samples and ("extrapolated from %d samples"):format(few) or nil
 end
 
--- A distribution bound on one list, nothing kept from before: another seed, or a kappa that differs in its last digits
+-- Returns a function that applies a distribution bound to one list and cannot reuse a cached distribution, because each
+-- call has another seed, or a kappa that differs in its last digits.
 local function bounded(metric, lists, options)
   local score = mr.tensor({ 0.5 }, { dtype = "float64" })
   return function(i)
@@ -77,7 +81,7 @@ print(("\nOne value of F~ with its slope by the table; Algorithm 2 as a sum over
 print(mr.table{ columns = { "metric", "table, ns", "sum, us", "sum : table" }, rows = readings,
   formats = { ["table, ns"] = "%.1f", ["sum, us"] = "%.0f", ["sum : table"] = "%.0f" } })
 
--- All tables of real data
+-- Times making the tables of all distributions that real data sets need.
 core.threads(cores)
 local total, tables = 0, {}
 local function all_tables(name, lists, metrics)

@@ -1,9 +1,12 @@
--- Times one epoch in batches of 32 lists under Adam: matrix factorisation of MovieLens (ratings from 4, users with 25
--- or more of them) by negatives per relevant row (NSR), and of CiteULike-a (the training part of its published fold 0,
--- NSR 1), and a network 46-46-1 on MQ2008; smooth nDCG, AP and nRBP; and the same lists, model and optimiser in PyTorch
--- in the same run (tests/bench/peers/epochs_torch.py says in which forms).
--- Usage: moonrank tests/bench/epochs.lua [--sets movielens,mq2008] [--nsr 1,2,3] [--forms padded,lists] [--csv FILE].
--- PyTorch is tried where python3 has it; `./bootstrap bench --peers` installs it for the purpose.
+-- Times one training epoch in batches of 32 lists under Adam, with smooth nDCG, AP and nRBP, and the same lists, model
+-- and optimizer in PyTorch in the same run (tests/bench/peers/epochs_torch.py explains the forms of PyTorch). Data and
+-- models:
+--   - MovieLens with matrix factorisation: ratings from 4, users with at least 25 of them, by negatives per relevant
+--   row (NSR)
+--   - CiteULike-a with matrix factorisation: the training part of its published fold 0, NSR 1
+--   - MQ2008 with a network 46-46-1
+-- Usage: moonrank tests/bench/epochs.lua [--sets movielens,mq2008] [--nsr 1,2,3] [--forms padded,lists] [--csv FILE]
+-- PyTorch is tried if python3 has it. `./bootstrap bench --peers` installs it.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
@@ -23,7 +26,7 @@ local args = bench.args({
 
 local factors, rate = 32, 0.01
 
--- Lists of a user's positives and as many random items that are not among them.
+-- Returns a data set with one list per user: its relevant items, and equally many random items that are not among them.
 local function with_negatives(ratings)
   local users, items, seen = core.integers(ratings.user), core.integers(ratings.item), {}
   for i, user in ipairs(users) do
@@ -55,7 +58,8 @@ local function factorisation(ratings)
   return function() return mr.models.mf{ users = ratings.users, items = ratings.items, factors = factors, seed = 1 } end
 end
 
--- Each gives { name =, train =, model = function() } one after the other.
+-- Each function of `data_sets` calls `run` with a data set { name =, train =, model = function() }, once for each NSR
+-- if it has several.
 local data_sets = {}
 
 function data_sets.movielens(run)
@@ -76,14 +80,14 @@ function data_sets.mq2008(run)
     train = mr.data.letor_folds("mq2008")[1].train }
 end
 
--- Seconds per epoch, the first two left out.
+-- Returns the seconds of each epoch in Moonrank, without two warm-up epochs.
 local function ours(set, loss)
   return bench.epoch_times({ model = set.model(), loss = mr.losses[loss](), train = set.train,
     optimizer = mr.optim.adam{ lr = rate }, batch = 32, epochs = args.epochs + 2 }, 2)
 end
 
--- One line per list: the user, then item:relevance of every row. Where rows have features, the item is the row's number
--- from 1, and the features are in a second file, as single precision.
+-- Writes a data set to files for PyTorch. Each list is a line: the user, then item:relevance of every row. If rows have
+-- features, the item is the row's number from 1, and a second file has the features in single precision.
 local function export(part, path)
   local users, items = part.users and part.users:totable(), part.items and part.items:totable()
   local relevance, sizes = part.lists.relevance:totable(), part.lists.sizes:totable()

@@ -1,8 +1,8 @@
--- Counts the instructions of hot kernels on fixed inputs (tests/bench/instructions.cpp), counted by callgrind: the same
--- on every run, so a change for the worse shows where a clock would not tell it from noise. Compared with the counts in
--- instructions.txt, which `--update` writes anew. The counts belong to one compiler and kind of build; for another, and
--- where valgrind or AVX2 is missing, it says SKIPPED.
--- Usage: moonrank tests/bench/instructions.lua [--update] [--only NAME]; needs valgrind.
+-- Counts the instructions of hot kernels on fixed inputs (tests/bench/instructions.cpp) by callgrind. The counts are
+-- equal in every run, so they show a small regression that a clock could not tell from noise. They are compared with
+-- those in instructions.txt, which `--update` rewrites. The counts hold for one compiler and kind of build. With
+-- another build, or without valgrind or AVX2, the script prints SKIPPED.
+-- Usage: moonrank tests/bench/instructions.lua [--update] [--only NAME]
 local mr = require "moonrank"
 local core = require "moonrank.core"
 
@@ -19,7 +19,7 @@ if not core.file_exists(args.program) then
 end
 local baseline = (arg[0]:match("^(.*/)") or "./") .. "instructions.txt"
 
--- The output of a command, and true if it succeeded.
+-- Returns the output of a shell command, and true if it succeeded.
 local function output_of(command)
   local pipe = assert(io.popen("MOONRANK_SIMD=avx2 " .. command .. " 2>&1"))
   local text = pipe:read("a")
@@ -34,7 +34,7 @@ local function counted(name)
   return tonumber(count)
 end
 
--- The build that the counts belong to, and the counts by name.
+-- Reads instructions.txt: returns the build for which its counts hold, and the counts by the kernel's name.
 local function written()
   local file = assert(io.open(baseline))
   local build, counts = nil, {}
@@ -54,7 +54,7 @@ local function write(build, rows)
   file:close()
 end
 
--- Why nothing can be compared here, or nil.
+-- Returns the reason why this build's instructions cannot be counted or compared, or nil.
 local function obstacle(build, ok, known_build)
   if not ok then return "the AVX2 forms do not run here: " .. build end
   if select(2, output_of("valgrind --version")) ~= true then return "valgrind is not installed" end

@@ -1,8 +1,9 @@
--- Times a training step of interactions: pairs of a user and a relevant item, each with sampled negatives, matrix
--- factorisation with cosines, the loss SL, Adam; and the same step in PyTorch in the same run
--- (tests/bench/peers/interactions_torch.py says in which forms). Users have random items; sizes are those of Amazon
--- Health and Gowalla. Both programs draw negatives anew in each step, ours among the items that the user does not have.
--- Usage: moonrank tests/bench/interactions.lua [--sets health,gowalla] [--forms gathered,product] [--csv FILE].
+-- Times a training step on interactions: pairs of a user and a relevant item, each with sampled negatives. The model is
+-- matrix factorisation with cosines, the loss SL, the optimizer Adam. PyTorch does the same step in the same run
+-- (tests/bench/peers/interactions_torch.py explains its forms). Items are random, and the numbers of users and items
+-- are those of Amazon Health and Gowalla. Both programs draw negatives anew in each step; Moonrank draws them among the
+-- items that the user does not have.
+-- Usage: moonrank tests/bench/interactions.lua [--sets health,gowalla] [--forms gathered,product] [--csv FILE]
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = arg[0]:match("^(.*/)") or "./"
@@ -23,7 +24,7 @@ local sizes = { health = { users = 1974, items = 1200, owned = 17 }, gowalla = {
   owned = 24 } }
 local tau = 0.2
 
--- Interactions of a few users: `steps` batches.
+-- Returns a data set of random interactions, with as many users as are needed for `steps` batches.
 local function made_up(size)
   local count = math.min(size.users, args.steps * args.batch // size.owned)
   local grades, users = {}, {}

@@ -1,18 +1,20 @@
--- The jobs of native.lua: our work, the peers and the goals of each. A job has
---   name      for the option --jobs
---   workload  the text of its row, from its options
---   quick, usual, full   options of three sizes; `full` is missing where the usual size is the largest
---   work      returns a function without arguments, the work of one turn, from the options; setup is not measured
---   input     if given, writes what both sides read to the file `path`; the options then have `path`, and it may set
---             further ones
---   peers     program, words of its command (a file of peers/, then arguments), and goal: at least so many times our
---             time, or with `at_most` at most our time so many times the peer's. `largest` is the largest size.
+-- The jobs that native.lua measures: for each, the work in Moonrank, the programs that it is compared with (peers), and
+-- goals for the ratio of times. A job has these fields:
+--   name      its name for the option --jobs
+--   workload  a function that makes the text of the job's row from its options
+--   quick, usual, full   options for three sizes of the work; `full` is missing if `usual` is the largest size
+--   work      a function of the options that returns a function without arguments: the work of one turn. Setup is not
+--             timed
+--   input     optional: writes the input of Moonrank and the peers to the file `path` of the options, and may set
+--             further options
+--   peers     for each peer its name, the words of its command (a file of peers/, then arguments), and optionally
+--             `goal` (the peer's time over Moonrank's should be at least this), a note, and further options
 local mr = require "moonrank"
 local core = require "moonrank.core"
 
 local catalogue = {}
 
--- Returns a part of a fold: so many items of each user, drawn at random.
+-- Returns a part of a fold with `each` random items for every user.
 local function part(o, name, each)
   local items = core.uniform({ o.users * each }, 1, o.items + 1, 1, name, "float64", "cpu"):to "int64"
   local sizes = {}
@@ -21,7 +23,7 @@ local function part(o, name, each)
     users = core.arange(1, o.users, 1, "int64", "cpu"), items = items, name = name }
 end
 
--- Returns a fold and a model of made-up factors.
+-- Returns a fold of random items, and a matrix factorisation model with random factors.
 function catalogue.made(o)
   local none = mr.data.dataset{ lists = mr.lists{}, users = mr.tensor({}, { dtype = "int64" }),
     items = mr.tensor({}, { dtype = "int64" }) }
@@ -73,7 +75,8 @@ job{ name = "top_metrics", quick = quick, usual = usual, full = full, work = cat
     { program = "moonrank, the top 100", words = "native.lua top", options = { k = 100 }, goal = 1 / 1.3 },
   } }
 
--- Made-up queries of `rows` rows: normal features, grades 0 to 4 that depend on the first one.
+-- Returns a data set of made-up queries with `rows` documents in all. Features are normally distributed, and grades 0
+-- to 4 depend on the first feature.
 local function queries(o)
   local n = o.queries * o.rows
   local features = mr.normal({ n, o.features }, { seed = 1 })
@@ -124,7 +127,7 @@ job{ name = "trees", quick = size_of_trees(20, 2), usual = size_of_trees(500, 10
   peers = { { program = "XGBoost", words = "boosting.py xgboost", goal = 1 / 1.05, note = "its own rank:ndcg" },
     { program = "LightGBM", words = "boosting.py lightgbm", goal = 1 / 1.05, note = "its own lambdarank" } } }
 
--- Returns a training of matrix factorisation of made-up interactions.
+-- Returns a function that trains matrix factorisation on made-up interactions.
 local function factorisation(o, graded, options)
   local n = o.users * o.each
   local items = core.uniform({ n }, 1, o.items + 1, 1, "items", "float64", "cpu"):to "int64"
@@ -159,8 +162,8 @@ job{ name = "bpr", workload = factors_words "BPR",
   end,
   peers = { { program = "implicit", words = "factorisation.py implicit", goal = 1 } } }
 
--- Writes lines of a user and an item: the interactions of Amazon Health in train (Yang et al. 2025), or made-up ones of
--- its size if the data are absent or the job is small.
+-- Writes a text file of interactions, a line with user and item for each: the training part of Amazon Health (Yang et
+-- al. 2025). If the data are absent or the job is small, writes made-up interactions instead.
 local function write_interactions(o)
   local found, path = pcall(require("moonrank.data.find").path, "ir-benchmark/amazon2014-health/train.tsv")
   local users, items
@@ -178,7 +181,7 @@ local function write_interactions(o)
   for i, user in ipairs(users) do file:write(("%d %d\n"):format(user, items[i])) end
 end
 
--- Returns the interactions of such a file, as lists of users.
+-- Reads a text file of lines "user item", sorted by user, as a data set with one list per user.
 local function read_interactions(path)
   local users, items, grades = {}, {}, {}
   for line in io.lines(path) do
@@ -210,7 +213,7 @@ job{ name = "softmax", input = write_interactions,
   peers = { { program = "PyTorch, product", words = "softmax.py product", note = "negatives among all items" },
     { program = "PyTorch, gathered", words = "softmax.py gathered", note = "negatives among all items" } } }
 
--- Writes a run and judgments of made-up queries: a tenth of the documents is relevant.
+-- Writes a TREC run file and a qrels file of made-up queries, in which a tenth of the documents are relevant.
 local function write_run(o)
   local run, qrels = assert(io.open(o.path .. ".run", "w")), assert(io.open(o.path .. ".qrels", "w"))
   local scores = mr.normal({ o.rows }, { seed = 1 }):totable()
@@ -242,7 +245,7 @@ job{ name = "letor", quick = { queries = 10, rows = 20, features = 30 },
   usual = { queries = 400, rows = 120, features = 136 }, full = { queries = 2000, rows = 120, features = 136 },
   input = function(o)
     local file, x = assert(io.open(o.path, "w")), mr.normal({ o.rows, o.features }, { seed = 1 })
-    -- LightGBM reads the sizes of queries from a file of their own
+    -- LightGBM reads the number of documents of each query from a separate file
     local plain, sizes = assert(io.open(o.path .. ".svm", "w")), assert(io.open(o.path .. ".svm.query", "w"))
     for q = 1, o.queries do
       for r = 1, o.rows do

@@ -1,6 +1,6 @@
--- One step of smooth AP (ranks, value, derivative) of one list, by its number of rows and the shape of its scores; and
--- the same list in PyTorch and allRank in the same run (tests/bench/peers/kernels_torch.py says in which forms). Every
--- second row is relevant. Short lists are timed many at once.
+-- Times one step of smooth AP (ranks, value and derivative) of a list, by the number of its rows and the distribution
+-- of its scores, in Moonrank, and in PyTorch and allRank in the same run (tests/bench/peers/kernels_torch.py explains
+-- their forms). Every second row is relevant. Many short lists are timed together.
 -- Usage: moonrank tests/bench/kernels.lua [--rows 32,1024] [--shapes normal] [--forms padded,approxndcg] [--csv FILE]
 local mr = require "moonrank"
 local core = require "moonrank.core"
@@ -18,7 +18,7 @@ local args = bench.args{
   repeats = { default = 9, help = "each is measured so often; the median counts" },
 }
 
-local total = 16384  -- rows that are timed at once, unless one list has more
+local total = 16384  -- rows of all lists that are timed together; a longer list is timed alone
 
 local function draw(shape, n)
   if shape == "normal" then return mr.normal({ n }, { seed = 1 }) end
@@ -52,7 +52,8 @@ local function ours(n, shape)
   end
 end
 
--- One process per form and number of threads: it prints the rows and the seconds per list of every run.
+-- Runs one form of PyTorch or allRank with some threads in a process, which prints the rows of a list and the seconds
+-- per list for every repeat.
 local function peers(form, threads)
   local sizes = {}
   for _, n in ipairs(args.rows) do

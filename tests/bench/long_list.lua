@@ -1,8 +1,8 @@
--- Times an epoch of one long list: a network 46-46-1 on made-up features, smooth AP, Adam; every second row is
--- relevant. Nothing can be shared by lists here: what two threads gain they gain within the list. `kernels.lua --rows
--- 222472` times the loss alone.
--- Usage: moonrank tests/bench/long_list.lua [--rows 222472] [--csv FILE]; with MOONRANK_CLOCK=cpu the processor time of
--- all threads.
+-- Times an epoch on one long list with a network 46-46-1, made-up features, smooth AP and Adam. Every second row is
+-- relevant. Threads cannot share work list by list here, so the speedup of two threads is that inside one list.
+-- `kernels.lua --rows 222472` times the loss alone.
+-- Usage: moonrank tests/bench/long_list.lua [--rows 222472] [--csv FILE]
+-- With MOONRANK_CLOCK=cpu it measures the CPU time of all threads.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")

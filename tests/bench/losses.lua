@@ -1,11 +1,12 @@
--- One step (value, derivative) of every loss that mr.losses.names() knows, of lists of one length, scores normal,
--- grades as often as in a public collection of graded documents; and the same lists in the forms of
--- tests/bench/peers/losses_torch.py in the same run: PyTorch's and allRank's. A peer whose value or derivative is
--- another one has no time: its row says by how much. SoftRank, cubic in a list's rows, has fewer lists. Last come the
--- least and the largest ratio of every peer, and the losses at which it is faster.
+-- Times one step (value and derivative) of every loss of mr.losses.names() on lists of equal length, and the same lists
+-- in PyTorch and allRank in the same run (tests/bench/peers/losses_torch.py has their forms). Scores are normally
+-- distributed, and grades are as frequent as in a public collection of graded documents. If the value or derivative of
+-- a peer (another library's form of the loss) differs from Moonrank's, its row has no time and states the difference.
+-- SoftRank, whose time is cubic in the rows of a list, gets fewer lists. The last lines give each peer's least and
+-- largest ratio of times, and the losses at which the peer is faster.
 -- Usage: moonrank tests/bench/losses.lua [--losses ranknet,listnet] [--rows 128] [--forms plain,compiled] [--csv FILE]
--- A step with 1,000 sampled negatives for each of 1,024 interactions: --losses sl,bsl,psl,sl_at_k,llpauc --rows 1001
---   --total 1025024 --interactions
+-- A step of 1,024 interactions with 1,000 sampled negatives each:
+-- --losses sl,bsl,psl,sl_at_k,llpauc --rows 1001 --total 1025024 --interactions
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
@@ -23,7 +24,7 @@ local args = bench.args{
   repeats = { default = 9, help = "each is measured so often; the median counts" },
 }
 
-local shares = { 0.52, 0.84, 0.97, 0.99 }  -- rows of grade 0, of 0 or 1, ...
+local shares = { 0.52, 0.84, 0.97, 0.99 }  -- share of rows with grade 0, with grade 0 or 1, and so on
 
 local function lists_of(n, count)
   local relevance, sizes = mr.uniform({ n * count }, { seed = 2 }):totable(), {}
@@ -34,7 +35,7 @@ local function lists_of(n, count)
   end
   for l = 1, count do
     sizes[l] = n
-    relevance[n * (l - 1) + 1] = 1  -- a relevant row at least
+    relevance[n * (l - 1) + 1] = 1  -- every list has at least one relevant row
   end
   return mr.lists{ relevance = mr.tensor(relevance), sizes = sizes }
 end
@@ -42,7 +43,8 @@ end
 local rows, add = bench.collect()
 local temporary <close> = bench.temporary()
 
--- Times that peers print, as { program =, its times }, and the reason if there are none.
+-- Returns the times that each peer (another library's form of the loss) prints, as { program =, times... }. If there
+-- are none, an entry with the reason as its `note`.
 local function peers(name, count, n, threads)
   local order, by_program = {}, {}
   local lines, reason = bench.peer_lines("losses_torch.py", name, temporary.path, count, n, threads, args.repeats,
@@ -88,7 +90,8 @@ local function measure(name, n)
   end
 end
 
--- A line for every peer and number of threads.
+-- Returns the summary: a line for every peer (another library) and number of threads, with the range of ratios of
+-- times.
 local function summary()
   local order, by_peer = {}, {}
   for _, row in ipairs(rows) do

@@ -1,6 +1,7 @@
--- Exact metrics of many lists: nDCG, AP, RR and RBP together beside ranx, and without RBP beside ranx and pytrec_eval,
--- which has none; in the same run, each with its input in its own form already. Usage: moonrank tests/bench/metrics.lua
--- [--lists 10000] [--rows 120] [--csv FILE]. The peers are tried where python3 has them.
+-- Times exact metrics of many lists: nDCG, AP, RR and RBP beside ranx, and nDCG, AP and RR beside ranx and pytrec_eval,
+-- which has no RBP. All run one after the other, each on input that is already in the library's own format.
+-- Usage: moonrank tests/bench/metrics.lua [--lists 10000] [--rows 120] [--csv FILE]
+-- ranx and pytrec_eval are tried if python3 has them.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
@@ -20,7 +21,7 @@ local lists, scores = mr.lists{ relevance = mr.tensor(relevance), sizes = sizes 
 
 local rows, add = bench.collect()
 
--- Ours and the libraries with the same metrics.
+-- Times mr.evaluate and other libraries with the same metrics.
 local function compare(names, metrics, libraries, threads)
   local workload = ("%s of %d lists of %d rows"):format(names, args.lists, args.rows)
   core.threads(threads)

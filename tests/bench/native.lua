@@ -1,11 +1,11 @@
--- Each job of jobs.lua beside the fastest native programs for it, and beside the limit of the machine. All programs
--- use one thread. A peer and Moonrank work in turn, so that a machine that slows down does so for both. A row's ratio
--- is the median over pairs of turns. Columns: milliseconds (processor time with MOONRANK_CLOCK=cpu), the peer's time
--- over ours and its goal, milliseconds of the other clock, and the largest memory of the process. A peer that is
--- missing has a row that says so.
--- Usage: moonrank tests/bench/native.lua [--jobs NAME,NAME] [--quick | --full] [--turns 5] [--csv FILE]. The usual
--- sizes take minutes, the quick ones seconds; `--full` adds the largest sizes. ./bootstrap bench --peers installs the
--- peers.
+-- Measures each job of jobs.lua in Moonrank beside the fastest native programs for it (peers), and beside limits of the
+-- machine. All programs use one thread. Moonrank and a peer work in turn, so a machine that slows down slows both. The
+-- ratio in a row is the median over pairs of turns. Columns: milliseconds (CPU time with MOONRANK_CLOCK=cpu), the
+-- peer's time over ours and the goal for it, milliseconds by the other clock, and the peak memory of the process. The
+-- row of a missing peer says that it is missing.
+-- Usage: moonrank tests/bench/native.lua [--jobs NAME,NAME] [--quick | --full] [--turns 5] [--csv FILE]
+-- The usual sizes take minutes, the quick ones seconds. `--full` adds the largest sizes. ./bootstrap bench --peers
+-- installs the peers.
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 local turns = dofile(bench.folder .. "turns.lua")
@@ -14,7 +14,8 @@ local jobs = dofile(bench.folder .. "jobs.lua")
 local names, by_name = {}, {}
 for i, job in ipairs(jobs) do names[i], by_name[job.name] = job.name, job end
 
--- Serves the turns of one job, in a process of its own: native.lua NAME option=value ...
+-- Called as native.lua NAME option=value ..., this process only runs the job NAME, once each time that its parent says
+-- so.
 if by_name[arg[1]] then
   local o = {}
   for i = 2, #arg do
@@ -44,7 +45,7 @@ for _, name in ipairs{ other_clock, "peak MiB", "goal" } do columns[#columns + 1
 for name, format in pairs(bench.formats) do formats[name] = format end
 formats[other_clock] = formats.ms
 
--- Returns the options as words of a command, in the order of their names.
+-- Returns options as quoted words "name=value" of a shell command, sorted by name.
 local function words_of(options)
   local words = {}
   for name, value in pairs(options) do words[#words + 1] = ("'%s=%s'"):format(name, value) end
@@ -52,8 +53,8 @@ local function words_of(options)
   return table.concat(words, " ")
 end
 
--- Returns the command of a program: a file of this folder or of peers/, the job or mode, and the options. A C++ program
--- is compiled for this machine.
+-- Returns the shell command that starts a program: a file of tests/bench or tests/bench/peers, the name of its job or
+-- mode, and options. A C++ program is first compiled for this machine.
 local function command_of(words, options)
   local file, mode = words:match "^(%S+) (%S+)$"
   if file == "native.lua" then
@@ -75,7 +76,7 @@ local function start(words, options)
   return turns.start(command_of(words, options), ("%s/%d"):format(temporary.path, started))
 end
 
--- Returns the two programs' times by the clock that counts, and by the other one.
+-- Returns a program's times by the clock that the run was started with (wall or CPU time), then by the other clock.
 local function clocks(program)
   if by_processor then return program.cpu, program.wall end
   return program.wall, program.cpu
@@ -83,7 +84,7 @@ end
 
 local rows = {}
 
--- Adds a row. `ratio` is a peer's time over ours.
+-- Adds a row to the table. `ratio` is the time of the compared program over that of Moonrank.
 local function add(workload, program, name, ratio, note, goal)
   local times, others = clocks(program)
   local t, other = {}, {}
@@ -93,7 +94,8 @@ local function add(workload, program, name, ratio, note, goal)
     ms(other.median), program.peak and program.peak / 1024, goal and ("%.3g"):format(goal) }
 end
 
--- Lets ours and a peer work in turn, and returns the median of the ratios.
+-- Lets Moonrank and a peer (a compared program) work in turn. Returns the median over turns of the peer's time over
+-- ours, or nil if a program failed at once.
 local function ratio_of(ours, peer)
   local began, ratios = core.clock(), {}
   for _ = 1, args.quick and 2 or args.turns do
@@ -107,7 +109,7 @@ local function ratio_of(ours, peer)
   return #ratios > 0 and bench.spread_of(ratios).median or nil
 end
 
--- Measures a job at one size.
+-- Measures one job of jobs.lua at one size: Moonrank in turn with each program that it is compared with.
 local function measure(job, size)
   local o = { table.unpack(size) }
   for name, value in pairs(size) do o[name] = value end

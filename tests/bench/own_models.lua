@@ -1,8 +1,9 @@
--- Matrix factorisation that a script writes with mr.models.define, in three ways, beside the built-in mr.models.mf:
--- time of an epoch for lists of different lengths, sampled pairs, squared errors and batches of interactions. The
--- trainings take turns. Then the validation of a two-tower model by all items of each user, with and without `vectors`.
--- Usage: moonrank tests/bench/own_models.lua [--jobs lists,pairs] [--forms rows] [--csv FILE]; with
--- MOONRANK_CLOCK=cpu the processor time.
+-- Times matrix factorisation that a script defines with mr.models.define in three ways, beside the built-in
+-- mr.models.mf: an epoch with lists of different lengths, sampled pairs, squared errors, and batches of interactions.
+-- The models are trained in turn. Then times the validation of a two-tower model by all items of each user, with and
+-- without a function `vectors` that returns the vectors of users and items.
+-- Usage: moonrank tests/bench/own_models.lua [--jobs lists,pairs] [--forms rows] [--csv FILE]; with MOONRANK_CLOCK=cpu
+-- the CPU time
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
@@ -20,7 +21,7 @@ local args = bench.args{
   turns = { default = 5, help = "turns of each program; the median of all measured epochs counts" },
 }
 
--- The scores of a model's user and item vectors, as a script may write them.
+-- Three ways in which a script may compute scores as products of user and item vectors.
 local scores_of = {
   factor_scores = function(self, batch)
     return batch.lists:factor_scores(self.users, self.items, batch.users, batch.items)

@@ -25,7 +25,8 @@ local works = {
   SL = "a step of SL, 1,024 interactions with 1,000 negatives of 40,988 items, 64 factors",
 }
 
--- Returns when and where the GPU was measured, and milliseconds of ours and of PyTorch with the largest ratio first.
+-- Returns a table of the GPU's times: when and where it was measured, and milliseconds in Moonrank and in PyTorch, with
+-- the largest ratio first.
 local function gpu_table()
   local rows = {}
   for _, row in ipairs(bench.read(io.lines(args.folder .. "/h200.csv"))) do
@@ -40,7 +41,7 @@ local function gpu_table()
   return wrap.text("Measured: " .. first:match "median%. (.*)$", 100) .. "\n\n" .. made:to_markdown()
 end
 
--- Says how much repeats of a measurement differ.
+-- Returns a sentence on how much repeats of a measurement differ.
 local function scatter()
   local found = {}
   for _, row in ipairs(bench.read(io.lines(args.folder .. "/cpu.csv"))) do
@@ -60,7 +61,7 @@ local function cpu_table()
   return wrap.text(measured .. " " .. scatter(), 100) .. rest
 end
 
--- Returns the first line of a text file, from the date on.
+-- Returns "Measured: " with the day and machine of a run, from the first line of the run's text file.
 local function measured(name)
   local first = io.lines(("%s/%s.txt"):format(args.folder, name))()
   return wrap.text("Measured: " .. first:match "%d%d%d%d%-%d%d%-%d%d, .*$", 100) .. "\n\n"
@@ -71,7 +72,7 @@ local function ms_text(ms) return ms and ((ms >= 100 and "%.0f" or "%.3g"):forma
 local optimizers = { sgd = "SGD", momentum = "SGD, momentum", adagrad = "Adagrad", adam = "Adam", adamw = "AdamW",
   rmsprop = "RMSProp", rmsprop_momentum = "RMSProp, momentum" }
 
--- Returns milliseconds of a step for two sizes of the catalogue.
+-- Returns a Markdown table: milliseconds of an optimizer's step with 5,000 and with 500,000 items, and their ratio.
 local function steps_table()
   local rows, of = {}, {}
   for _, row in ipairs(bench.read(io.lines(args.folder .. "/steps.csv"))) do
@@ -89,7 +90,8 @@ local function steps_table()
   return measured "steps" .. made:to_markdown()
 end
 
--- Returns milliseconds and memory of each job and its peers.
+-- Returns a Markdown table: milliseconds and peak memory of each job, in Moonrank and in the programs it is compared
+-- with.
 local function native_table()
   local rows, last = {}, nil
   for _, row in ipairs(bench.read(io.lines(args.folder .. "/native.csv"))) do
@@ -104,7 +106,8 @@ local function native_table()
     .. mr.table{ columns = columns, rows = rows, formats = { ["peak MiB"] = "%.0f" } }:to_markdown()
 end
 
--- Returns milliseconds with one thread, of two copies at the same time and with two threads, and what these reach.
+-- Returns a Markdown table: milliseconds with one thread, with two one-thread copies at the same time, and with two
+-- threads, and the speedup of two threads over both.
 local function threads_table()
   local rows = {}
   for i, row in ipairs(bench.read(io.lines(args.folder .. "/threads.csv"))) do
@@ -120,8 +123,9 @@ local sets = { { "mq2008", "MQ2008" }, { "movielens", "MovieLens" } }
 local losses = { ndcg = "smooth nDCG", lambdarank = "LambdaRank" }
 local forms = { padded = "PyTorch, padded", compiled = "PyTorch, padded compiled" }
 
--- Returns processor time, memory and the difference of the curves of a training loop. The time of a loss is that of the
--- loop without the loop's time by the mean score; a dash if that is not shorter.
+-- Returns a Markdown table of training loops in PyTorch: CPU time, memory, and the difference of the learning curves.
+-- The time of a loss is the loop's time minus the time of a loop without a loss (mean score), or a dash if that is not
+-- positive.
 local function loop_table()
   local rows, at = {}, {}
   for _, set in ipairs(sets) do
@@ -152,7 +156,7 @@ local function loop_table()
     .. mr.table{ columns = columns, rows = shown, formats = formats }:to_markdown()
 end
 
--- Returns means over folds, and the differences over all test queries with their p-values.
+-- Returns a Markdown table of trees: means over folds, and differences over all test queries with their p-values.
 local function trees_table()
   local rows, of = {}, {}
   for _, row in ipairs(bench.read(io.lines(args.folder .. "/trees.csv"))) do

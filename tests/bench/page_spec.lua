@@ -1,4 +1,4 @@
--- The tables of docs/speed.md and the chart of the README are what the files in docs/speed give.
+-- Tests that the tables of docs/speed.md and the chart of the README agree with the files in docs/speed.
 local test = require "moonrank.test"
 local core = require "moonrank.core"
 local describe, it = test.describe, test.it
@@ -14,7 +14,7 @@ local function read(path)
   return file:read("a")
 end
 
--- Calls body with the path of a file that goes at the end.
+-- Calls `body` with the path of a temporary file, which has this file name ending and is removed afterwards.
 local function with_file(ending, body)
   local path = os.tmpname()
   local ok, message = pcall(body, path .. ending)

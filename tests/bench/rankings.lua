@@ -1,8 +1,9 @@
--- One step (value, derivative) of losses over random rankings, mr.losses.pl_rank and mr.losses.policy_gradient of nDCG,
--- of lists of one length, scores normal; and the same step in PyTorch, in the same run (peers/rankings_torch.py): the
--- rankings of all lists drawn, sorted and summed at once. Values and derivatives are means over random rankings, so
--- PyTorch's must agree with ours within the sampling error before time is taken; without a cutoff only the values,
--- because the sampling error of the derivative is then larger than the derivative.
+-- Times one step (value and derivative) of the losses over random rankings, mr.losses.pl_rank and
+-- mr.losses.policy_gradient of nDCG, on lists of equal length with normally distributed scores, and the same step in
+-- PyTorch in the same run (peers/rankings_torch.py), which draws, sorts and sums the rankings of all lists at once.
+-- Values and derivatives are means over random rankings. Before PyTorch is timed, its results must agree with
+-- Moonrank's within the sampling error. Without a cutoff only the values are compared, because the sampling error of
+-- the derivative is then larger than the derivative.
 -- Usage: moonrank tests/bench/rankings.lua [--rows 128,1000] [--samples 100] [--csv FILE]
 local mr = require "moonrank"
 local core = require "moonrank.core"
@@ -19,7 +20,7 @@ local args = bench.args{
   repeats = { default = 9, help = "each is measured so often; the median counts" },
 }
 
-local more = 20  -- times as many rankings for the check that PyTorch's numbers agree
+local more = 20  -- factor by which the check of PyTorch's results draws more rankings than a timed step
 
 local rows, add = bench.collect()
 local temporary <close> = bench.temporary()

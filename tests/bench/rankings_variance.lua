@@ -1,6 +1,6 @@
--- Variance of the estimated derivatives of mr.losses.policy_gradient and mr.losses.pl_rank: the sum over rows of one
--- list of the variance of the derivative, over independent draws of `samples` rankings, and its ratio to that of
--- PL-Rank. Not a time.
+-- Measures a variance, not a time: how much the estimated derivatives of mr.losses.policy_gradient and
+-- mr.losses.pl_rank vary over independent draws of `samples` rankings. Prints the variance of the derivative summed
+-- over the rows of one list, and its ratio to that of PL-Rank.
 -- Usage: moonrank tests/bench/rankings_variance.lua [--rows 31,128] [--samples 20] [--csv FILE]
 local mr = require "moonrank"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")

@@ -1,13 +1,15 @@
--- A table of how many times longer the peers took than Moonrank, from results/bench/bench.csv, which
--- tests/bench/all.lua writes: per kind of work, peer and number of threads the least and the largest ratio, or why
--- there is none; and where and when. Peers with another loss are left out, because the work differs.
+-- Prints how many times as long other libraries (peers) took as Moonrank, from the file results/bench/bench.csv of
+-- tests/bench/all.lua. Each row is a kind of work, a peer and a number of threads, and has the least and the largest
+-- ratio of times, or the reason why there is none. The day and machine are printed, too. Peers that train another loss
+-- are left out, because their work differs.
 -- Usage: moonrank tests/bench/ratios.lua [FILE]
 local mr = require "moonrank"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
 local losses = { ap = "AP", ndcg = "nDCG", nrbp = "nRBP" }
 
--- Steps of lists of any number of rows are one kind of work, as are LETOR files of any size.
+-- Returns the kind of work of a row of the benchmark table. Steps on lists of any length are one kind, and so is
+-- reading LETOR files of any size.
 local function kind_of(workload)
   if workload:find "^AP step" then return "a step of smooth AP of one list" end
   if workload:find "^distribution" then return (workload:gsub(" of [%w_]+,", ",")) end

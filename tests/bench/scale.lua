@@ -1,14 +1,16 @@
--- Measures time and memory of large data: made-up ratings of the size of MovieLens 32M (200,948 users, 87,585
--- items, 32 million ratings) are drawn, split and trained on for an epoch (smooth AP, a negative per relevant row, 32
--- factors, batches of 256 users); made-up queries of the size of MSLR-WEB30K (31,531 queries of 120 documents and 136
--- features) likewise, by a network; of the size of MSLR-WEB10K (10,000 queries) by a network and RankNet, and
--- NeuralNDCG, whose epoch should take less than 4 GB. Each in a process of its own, for its peak of memory; on standard
--- error is how much there is, the memory and time that it is expected to take, and a line every few seconds that says
--- what it does, for how long, and with how much memory. What is expected to take more memory than is free is left out,
--- and its row says so, but for --over: on most systems a process that takes what there is not is killed, and others
--- with it.
--- Usage: moonrank tests/bench/scale.lua [--times 10] [--parts ratings,queries,ranknet] [--csv FILE]; `--times 0.1` is a
--- tenth of the users and queries.
+-- Measures time and peak memory with large data, each data set in its own process:
+--   - ratings: made-up ratings of the size of MovieLens 32M (200,948 users, 87,585 items, 32 million ratings) are
+--   drawn, split, and trained on for an epoch (smooth AP, one negative per relevant row, 32 factors, batches of 256
+--   users)
+--   - queries: made-up queries of the size of MSLR-WEB30K (31,531 queries of 120 documents, 136 features), with a
+--   network
+--   - ranknet, neural_ndcg: made-up queries of the size of MSLR-WEB10K (10,000 queries), with a network and this loss.
+--   NeuralNDCG's epoch should take less than 4 GB
+-- Before each, standard error gets the amount of data, and the expected memory and time; then every few seconds a line
+-- with the current action, its time and memory. Work that is expected to need more memory than is free is skipped with
+-- a note in its row, because most systems kill processes when memory runs out. --over runs it all the same.
+-- Usage: moonrank tests/bench/scale.lua [--times 10] [--parts ratings,queries,ranknet] [--csv FILE]
+-- `--times 0.1` takes a tenth of the users and queries.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
@@ -23,9 +25,9 @@ local args = bench.args{
   part = { default = "", help = "which data this process measures; for the script's own use" },
 }
 
--- Returns the amount of data in words, and the cost: bytes, bytes and seconds for each rating or document, and seconds
--- of an epoch for each. Measured on two cores of an AMD EPYC (Zen 5), from a twentieth of the size to twice. Memory is
--- that of an epoch of ratings and of drawing queries.
+-- An entry of `sizes` estimates the cost of one data set: `count` ratings or documents, `base` bytes plus `bytes` for
+-- each, `seconds` for each to draw it, and `epoch` seconds for each to train on it. `text` is the amount of data in
+-- words. The costs were measured on two cores of an AMD EPYC (Zen 5), from 1/20 of the size to twice the size.
 local users, items, activity = math.ceil(200948 * args.times), 87585, 159
 local queries, fewer_queries, documents, features =
   math.ceil(31531 * args.times), math.ceil(10000 * args.times), 120, 136
@@ -42,14 +44,15 @@ for loss, epoch in pairs{ ranknet = 1e-6, neural_ndcg = 7e-6 } do
       fewer_queries, fewer_queries * documents / 1e6, features, loss) }
 end
 
--- A line for the parent: what, threads, seconds, most bytes since the last line.
+-- Prints a line for the parent process: what was done, threads, seconds, and peak memory in bytes since the last line.
 local function report(what, threads, seconds)
   print(("\n%s\t%d\t%.6f\t%d"):format(what, threads, seconds, core.peak_memory(false)))
   core.peak_memory(true)
 end
 
--- Says on standard error every five seconds, until it is closed, for how long this process has done this and with how
--- much memory: a call of the core says nothing while it lasts.
+-- Starts a shell that prints every five seconds to standard error for how long `what` has been running, and how much
+-- memory this process has. Closing the returned pipe ends it. A separate process is needed because a call of the core
+-- blocks this one.
 local function alive(what)
   local stat <close> = assert(io.open "/proc/self/stat")
   return assert(io.popen(([[exec bash -c 'while read -r -t 5; [ $? -gt 128 ]; do
@@ -121,7 +124,8 @@ local function free_memory()
   return math.huge
 end
 
--- Says what there is and what it is expected to take; why it is left out, where it is.
+-- Prints the size of a data set and the time and memory that it is expected to take. Returns the reason for skipping it
+-- if it needs more memory than is free, else nil.
 local function reason_against(part)
   local size, free = sizes[part], free_memory()
   local bytes = size.base + size.count * size.bytes
@@ -136,8 +140,8 @@ end
 
 local rows, add = bench.collect()
 
--- The lines of the process of a part: what it was doing last, its features' bytes, and the times and memory of all that
--- it ended.
+-- Reads the output of a measuring process. Returns the times and memory of each finished action, the bytes of the
+-- features, and the name of the last action that was begun.
 local function measured(pipe)
   local times, order, bytes_of_features, last = {}, {}, nil, nil
   for line in pipe:lines() do

@@ -1,6 +1,6 @@
--- Times the pages of `moonrank serve` for stores of some thousand trials, each with 50 reports: without the socket.
--- Wall time; with MOONRANK_CLOCK=cpu processor time. "changed" reads the trials again, as while a sweep runs;
--- "poll" is what an open page asks every two seconds.
+-- Times how long `moonrank serve` takes to make its pages for stores with thousands of trials, each with 50 reports.
+-- The network is not included. Measures wall time, or CPU time with MOONRANK_CLOCK=cpu. The row "changed" reads the
+-- trials again, as happens while a sweep runs. The row "poll" is the request that an open page sends every two seconds.
 -- Usage: moonrank tests/bench/serve.lua [--trials 2000,10000] [--repeats 5] [--csv FILE]
 local answer = require "moonrank.serve.answer"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
@@ -28,7 +28,7 @@ for _, trials in ipairs(args.trials) do
   local command = "'%s' '%s../serve/study.lua' '%s' %d >/dev/null"
   local made = os.execute(command:format(arg[-1], bench.folder, path, trials))
   assert(made, "the store was not made")
-  os.execute "sleep 2.1"  -- the state of files that changed within two seconds has no name
+  os.execute "sleep 2.1"  -- answers are cached only for a store that was unchanged for two seconds
   local function measure(what, f) add(("%d trials: %s"):format(trials, what), "moonrank", 1,
     bench.times_of(f, args.repeats)) end
   measure("check, when the server starts", function() answer.memory(path) end)

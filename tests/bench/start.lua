@@ -1,5 +1,6 @@
--- Times the start and end of the program: alone, and with what training needs; beside others that do as little.
--- Wall time, a shell's included; with MOONRANK_CLOCK=cpu the processor time of the program and what it starts, to 1 ms.
+-- Times the start and end of the program `moonrank`, alone and with the modules that training loads, beside Lua and
+-- Python programs that do as little. Measures wall time, which includes that of a shell. With MOONRANK_CLOCK=cpu it
+-- measures the CPU time of the program and its children, to 1 ms.
 -- Usage: moonrank tests/bench/start.lua [--repeats 50] [--csv FILE]
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
@@ -8,7 +9,7 @@ local args = bench.args{
   repeats = { default = 50, help = "each is started so often, for at most 20 s; the median counts" },
 }
 
--- Seconds of processor time of a command, which bash measures.
+-- Returns the seconds of CPU time of a shell command, measured by bash.
 local function processor_time(command)
   local pipe = assert(io.popen(("TIMEFORMAT='%%3U %%3S' bash -c \"time %s\" 2>&1"):format(command:gsub('"', '\\"'))))
   local user, system = pipe:read("a"):match "(%d+[.,]%d+) (%d+[.,]%d+)%s*$"
@@ -17,7 +18,7 @@ local function processor_time(command)
   return tonumber((user:gsub(",", "."))) + tonumber((system:gsub(",", ".")))
 end
 
--- Seconds of a command, again and again; none where it fails.
+-- Returns the seconds of each of several runs of a command, or an empty table if the command fails.
 local function times_of(command)
   command = command .. " >/dev/null 2>&1"
   local times, total = {}, 0
@@ -42,7 +43,7 @@ local function measure(workload, program, command)
   add(workload, program, 1, left_out and {} or times_of(command))
 end
 local moonrank = ("'%s' -e "):format(arg[-1])
--- itself: what is called python3 may be a script that finds it
+-- the path of the Python interpreter itself, because `python3` in PATH may be a wrapper script, which costs time
 local python = ("'%s' -c "):format(bench.peer_lines("program.py")[1] or "python3")
 measure("start", "moonrank", moonrank .. "''")
 measure("start", "Lua", "lua5.4 -e ''")

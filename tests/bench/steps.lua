@@ -1,10 +1,9 @@
--- Processor time of a training step of matrix factorisation by the number of items. Every step has
--- 32 lists of 64 rows, whose 2,048 items are different and drawn from the whole catalogue, so the
--- same number of rows is touched in small and large catalogues. 32 factors, smooth AP, one thread.
--- Each optimizer is measured with and without weight decay. The catalogues take turns in one
--- process: blocks of steps, after steps in which most rows of the largest catalogue get a gradient.
--- Usage: moonrank tests/bench/steps.lua [--items 5000,500000] [--optimizers adam,rmsprop] [--csv
--- FILE].
+-- Measures the CPU time of a training step of matrix factorisation by the number of items in the catalogue. Every step
+-- has 32 lists of 64 rows, whose 2,048 items are distinct and drawn from the whole catalogue, so a step touches equally
+-- many embedding rows in small and large catalogues. The model has 32 factors, the loss is smooth AP, and one thread is
+-- used. Each optimizer is measured with and without weight decay. Catalogues are measured in turn, in blocks of steps,
+-- after a warm-up in which most rows of the largest catalogue get a gradient.
+-- Usage: moonrank tests/bench/steps.lua [--items 5000,500000] [--optimizers adam,rmsprop] [--csv FILE]
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
@@ -45,8 +44,8 @@ for l = 1, size do
 end
 local lists, loss = mr.lists(grades), mr.losses.ap()
 
--- Returns a function that draws the items of a step: a part of a random order of all items, which
--- is drawn anew after its last part.
+-- Returns a function that gives the items of the next step: the next slice of a random permutation of all items. When
+-- the permutation is used up, a new one is drawn.
 local function draws(items)
   local order, at = {}, items + 1
   for i = 1, items do order[i] = i end
@@ -64,7 +63,7 @@ local function draws(items)
   end
 end
 
--- Returns a function that takes a step and returns the processor time of the step.
+-- Returns a function that does one training step and returns its CPU time.
 local function training(items, kind, options)
   local model = mr.models.mf{ users = users, items = items, factors = factors, seed = 1 }
   local optimizer = mr.optim[kind](options):bind(model:parameters())

@@ -1,6 +1,6 @@
--- The overhead of a sweep beside its trials, the speed of two workers, and the time to read a large
--- store. Each worker has one thread, so that it uses one core. Times are always wall-clock times.
--- Usage: moonrank tests/bench/sweeps.lua [--csv FILE] (a minute, on an otherwise idle machine)
+-- Measures the overhead of a sweep over the time of its trials, the speedup by two workers, and the time to read a
+-- store with many trials. Each worker uses one thread, thus one core. All times are wall-clock times.
+-- Usage: moonrank tests/bench/sweeps.lua [--csv FILE] (takes a minute, on an otherwise idle machine)
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
@@ -16,7 +16,7 @@ local parent <close> = not os.getenv "MOONRANK_BENCH" and bench.temporary() or n
 local folder = parent and parent.path or os.getenv "MOONRANK_BENCH"
 core.make_folder(folder .. "/x")
 
--- Seconds of a part in a process of its own, which gets workers of its own.
+-- Runs one part of the benchmark in a separate process, so that it starts its own workers. Returns the seconds.
 local function timed(part, workers)
   local store = ("%s/%s_%d.db"):format(folder, part, workers)
   local began = core.clock()

@@ -1,8 +1,8 @@
--- Two threads beside two copies of the one-thread program, which show what the machine's cores reach together: copies
--- share caches and memory, too. Each work runs in three ways by turns: a program with one thread, two such programs at
--- the same time, and a program with two threads. Columns: milliseconds of an epoch or a call (wall time, the shortest
--- turn); "of copies", the work per second of the program with two threads over that of both copies; "of one thread",
--- over that of one program alone.
+-- Compares two threads with two copies of the one-thread program that run at the same time. The copies show the speed
+-- that the machine's cores can reach together, because they share caches and memory, too. Each workload runs in three
+-- ways in turn: a program with one thread, two such programs at once, and a program with two threads. Columns:
+-- milliseconds of an epoch or a call (wall time, the shortest turn); "of copies", the throughput with two threads over
+-- that of both copies; "of one thread", the throughput with two threads over that of one program alone.
 -- Usage: moonrank tests/bench/threads.lua [--works NAME,NAME] [--quick] [--turns 7] [--csv FILE]
 local mr = require "moonrank"
 local core = require "moonrank.core"
@@ -11,11 +11,12 @@ local turns = dofile(bench.folder .. "turns.lua")
 
 local works, names = {}, {}
 
--- `make(quick, path)` returns the work of a turn, and how many epochs or calls that is. It may write files that begin
--- with `path`.
+-- Adds a workload. `make(quick, path)` returns a function that does the work of one turn, and how many epochs or calls
+-- that is. `make` may write files whose paths begin with `path`.
 local function work(name, title, make) works[name], names[#names + 1] = { title = title, make = make }, name end
 
--- Trainings of jobs.lua take more epochs, so that what is done once per training does not count.
+-- Number of epochs of these jobs of jobs.lua. It is larger than in native.lua, so that the setup of a training run does
+-- not count.
 local epochs_of_jobs = { bpr = 6, squared_error = 10 }
 for _, job in ipairs(dofile(bench.folder .. "jobs.lua")) do
   if job.name ~= "sweep" and job.name ~= "trees" then
@@ -35,7 +36,8 @@ for _, job in ipairs(dofile(bench.folder .. "jobs.lua")) do
   end
 end
 
--- A training of `count` epochs under Adam; `made` returns the data and a function that returns the model.
+-- Adds a workload that trains for `count` epochs under Adam. `made` returns the training data, and a function that
+-- returns the model.
 local function training(name, title, count, made, options)
   work(name, function() return title end, function()
     local train, model = made()
@@ -78,7 +80,7 @@ training("mq2008", "MQ2008, network 46-46-1, nDCG", 40, mq2008, { loss = losses.
 training("sl", "MovieLens, SL, 64 negatives of each interaction", 2, movielens(),
   { loss = losses.sl{ tau = 0.2 }, unit = "interaction", batch = 1024, negatives = 64 })
 
--- Serves the turns of a work, in a process of its own.
+-- Called with a workload's name, this process only runs this workload, once each time that its parent says so.
 if works[arg[1]] then
   local step, count = works[arg[1]].make(arg[2] == "quick", arg[3])
   step()
@@ -99,8 +101,8 @@ local function start(name, number, threads)
     args.quick and "quick" or "usual", path), path)
 end
 
--- Returns the shortest times of a work with one thread, of two copies at the same time, and with two threads, in
--- seconds; nil and the reason if a program failed.
+-- Returns the shortest times of a workload in seconds: with one thread, of two copies at the same time, and with two
+-- threads. Returns nil and the reason if a program failed.
 local function measure(name)
   local one, other, two = start(name, 1, 1), start(name, 2, 1), start(name, 3, 2)
   local alone, copies = math.huge, math.huge

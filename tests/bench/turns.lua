@@ -1,6 +1,6 @@
--- Programs that take turns: each runs the same work whenever it is told to, and says how long that took. So a machine
--- that slows down does so for all of them. Shared by native.lua; peers/turns.py and peers/limits.cpp are the other
--- side.
+-- Lets several programs work in turn: each is a process that runs its work when it is told to, and prints how long it
+-- took. A machine that slows down thus slows all of them. native.lua uses this. peers/turns.py and peers/limits.cpp are
+-- the counterparts in the compared programs.
 local core = require "moonrank.core"
 
 local M = {}
@@ -8,9 +8,9 @@ local M = {}
 local Program = {}
 Program.__index = Program
 
-local minutes = 30  -- a program is ended after this time, its turns and those of others together
+local minutes = 30  -- a program is killed after so many minutes since its start, waiting included
 
--- Returns the last line of a file that begins with a letter, such as "ValueError: ...", at most 100 bytes of it.
+-- Returns the last unindented line of a file, such as "ValueError: ...", cut to 100 bytes.
 local function reason_in(path)
   local last
   for line in io.lines(path) do last = line:match "^%S.*" or last end
@@ -23,7 +23,8 @@ function M.start(command, path)
   local orders, errors = path .. ".orders", path .. ".errors"
   os.remove(orders)
   assert(os.execute(("mkfifo '%s'"):format(orders)))
-  -- opened for reading, too, so that neither side waits for the other and a program that has ended is no error here
+  -- the pipe is also opened for reading: so opening it does not wait for the other end, and writing to it is not an
+  -- error after the other end has closed
   local to = assert(io.open(orders, "r+"))
   local from = assert(io.popen(("timeout --foreground %d %s <'%s' 2>'%s'"):format(60 * minutes, command, orders,
     errors)))

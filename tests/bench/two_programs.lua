@@ -1,18 +1,18 @@
--- One table of what changed between two programs, each row measured by both in one run on one machine: the same scripts
--- of this folder in turn, `--rounds` times where they are short, so that a machine which slows down does so for both.
--- Start; epochs, also in processor time; catalogues; one long list; large data with their memory; and table_5_1.lua
--- with nothing kept and with kept samples, each program with the scripts of its own tree and with a cache and a store
--- of its own. A row's time is the median over rounds of the rounds' medians; least and most are over all.
+-- Compares two builds of Moonrank on one machine: runs the benchmark scripts with both in turn, so that a machine that
+-- slows down slows both. Short benchmarks run `--rounds` times. It measures the start of the program; epochs (also in
+-- CPU time); catalogues; one long list; large data with their memory; and table_5_1.lua with and without a cache of
+-- samples. For table_5_1.lua, each build uses the scripts of its own source tree and its own cache and store. A row's
+-- time is the median of the medians of the rounds; least and most are over all rounds.
 -- Usage: moonrank tests/bench/two_programs.lua --before PROGRAM --before_tree FOLDER [--parts epochs,start] [--out
--- results/before_after] [--quick] The tables of both are before.csv and after.csv there, side by side in table.md
--- (before_after.lua).
+-- results/before_after] [--quick]
+-- The folder of --out gets before.csv, after.csv, and table.md with both side by side (before_after.lua).
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
--- Name, script and options, those of a quick run, and about how many seconds a full run of both takes (a round of it
--- where there are rounds). `once`: it is long, and measured in one round. `processor`: also by the processor time of
--- all threads, which the rows then say.
+-- Each entry of `parts` is a benchmark: name, script, options of a full and of a quick run, and about how many seconds
+-- both builds take in a full run (in one round, if there are several). `once` marks a long benchmark, which runs in one
+-- round only. `processor` marks a benchmark that is also measured in CPU time of all threads, in rows that say so.
 local parts = {
   { name = "start", script = "start", full = "--repeats 30", quick = "--repeats 3", seconds = 7 },
   { name = "epochs", script = "epochs", full = "--nsr 1 --forms none --epochs 25",
@@ -41,7 +41,7 @@ local args = mr.args{
 
 local function leave(text, ...) error(core.exit(2, text:format(...)), 0) end
 
--- The programs leave the folder of caches alone where its path is not absolute.
+-- Returns a path as an absolute one, because the programs ignore a cache folder whose path is relative.
 local function absolute(path)
   local pipe <close> = io.popen(("realpath '%s'"):format(path))
   return pipe:read "l"
@@ -61,7 +61,7 @@ local made, reason = pcall(core.make_folder, args.out .. "/x")
 if not made then leave("--out: %s", reason) end
 args.out = absolute(args.out)
 
--- Keeps a row: its key, and times of this round.
+-- Adds the times that one build had in one round to its row. The row is found by workload, program and threads.
 local function keep(side, row)
   local key = table.concat({ row[1], row[2], row[3] }, "\0")
   if not side.at[key] then
@@ -73,7 +73,7 @@ local function keep(side, row)
   kept.note = row[8] ~= "" and row[8] or kept.note
 end
 
--- Runs a script of this folder by one of the programs.
+-- Runs a benchmark script with one of the two builds, and keeps the rows that it measured.
 local function run_script(side, part, clock, round)
   local path = ("%s/%s_%s_%s_%d"):format(args.out, part.name, clock, side.name, round)
   local command = ("env -u MOONRANK_STDLIB MOONRANK_PEERS=none MOONRANK_CLOCK=%s "
@@ -90,8 +90,8 @@ local function run_script(side, part, clock, round)
   side.where = side.where or io.lines(path .. ".txt")():match "least and most%. (.*)%.$"
 end
 
--- Seconds by the clock and of the processor, children's included, of a sweep of table_5_1.lua with an empty store; none
--- where it fails.
+-- Runs table_5_1.lua with an empty store, and returns the milliseconds of wall time and of CPU time, child processes
+-- included. Returns nothing if it fails.
 local function table_5_1(side, what)
   local path = ("%s/table_5_1_%s_%s"):format(args.out, side.name, what)
   local command = ([[rm -rf '%s'.db* && unset MOONRANK_STDLIB MOONRANK_SAMPLES_GIB &&
@@ -115,13 +115,14 @@ local function run_table(side)
   end
   local cold = table_5_1(side, "cold")
   add("no samples kept", cold)
-  -- programs that keep no samples have nothing to find
+  -- an older build without a cache of samples is not run a second time, because it would repeat the same work
   local kept = core.is_file(side.tree .. "/runtime/bounds/samples/sample_store.h")
     or core.is_file(side.tree .. "/runtime/bounds/sample_store.h")
   add("samples kept", kept and table_5_1(side, "warm") or cold, not kept and "it keeps none: the same run" or nil)
 end
 
--- The steps to run, one for each round and clock, with the seconds that each takes.
+-- The list of runs to make, one for each benchmark, round and clock (wall or CPU time), with the seconds each should
+-- take.
 local steps = {}
 for _, name in ipairs(args.parts) do
   local part = by_name[name]
@@ -132,7 +133,7 @@ for _, name in ipairs(args.parts) do
   end
 end
 
--- The tables of both as far as they are, so that a run that is ended leaves what it has.
+-- Writes the CSV tables of both builds with the rows so far, so that an interrupted run leaves its results.
 local function write()
   for _, side in ipairs(sides) do
     local rows = {}

@@ -1,4 +1,5 @@
--- A short run of the random caller: three sessions of a fixed seed. Long ones: tests/caller/README.md.
+-- Runs the random caller (a fuzzer that calls library functions with random arguments) briefly: three sessions with
+-- fixed seeds. tests/caller/README.md explains long runs.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local sweeps = dofile "tests/support/sweeps.lua"

@@ -1,10 +1,10 @@
--- Claims about calls that succeeded, beside that they end: by the function's name, checked on its
--- arguments and results.
+-- Claims that must hold after a successful random call, besides that it did not crash. They are found by the function's
+-- name, and checked on its arguments and results.
 local core = require "moonrank.core"
 
 local M = {}
 
--- True if all entries are numbers of a usual size.
+-- Returns true if all entries of a tensor are numbers of a usual size.
 local function usual(x)
   for _, value in ipairs(x:reshape(x:numel()):totable()) do
     if value ~= value or math.abs(value) > 1e6 then return false end
@@ -12,7 +12,8 @@ local function usual(x)
   return true
 end
 
--- Bounds are numbers where scores and grades are, also of lists on which no ordering can matter.
+-- Checks that bounds are not NaN if scores and grades are usual numbers, also for lists whose metric no ordering
+-- changes.
 local function bounded(lists, scores, ...)
   if not usual(lists.relevance) or scores and not usual(scores) then return end
   for _, x in ipairs{ ... } do
@@ -29,7 +30,7 @@ local function rated_once(users, items)
   end
 end
 
--- No item stands twice in a list.
+-- Checks that no item occurs twice in a list.
 local function distinct(part)
   local items, at = part.items:totable(), 0
   for list, size in ipairs(part.lists.sizes:totable()) do
@@ -42,7 +43,7 @@ local function distinct(part)
   end
 end
 
--- Rows that are relevant in one part of a fold are not relevant in another part.
+-- Checks that a pair of user and item is relevant in at most one part (train, validation, test) of a fold.
 local function apart(fold)
   local seen = {}
   for _, name in ipairs{ "train", "valid", "test" } do
@@ -72,7 +73,7 @@ end
 local shares = { ap = true, ndcg = true, nrbp = true, rr = true, precision = true, recall = true, f1 = true,
   hit = true, auc = true }
 
--- Values of metrics that are shares.
+-- Checks that values of metrics that are shares, such as precision, lie in [0, 1].
 local function metric_values(metric, values)
   if not shares[metric.base] then return end
   for _, value in ipairs(values:totable()) do
@@ -167,7 +168,7 @@ function M.broken(name, arguments, results)
   return claims[name] and claims[name](arguments, results) or nil
 end
 
--- Functions that may replace any regular file.
+-- Functions that may overwrite any regular file, so an overwritten file is not a bug.
 local replaces = { ["core.write_file"] = true, ["core.write_trec_run"] = true, ["mr.Profiler:save_trace"] = true }
 
 local files = { "letor.txt", "labels.csv", "picture.png", "broken.jpg", "run.txt", "qrels.txt", "libraries.txt",
@@ -192,7 +193,7 @@ function M.watch(folder)
       local now = before and state_of(place .. path)
       if now ~= before then
         was[path] = now
-        -- an empty file may become anything, and a lock's number another
+        -- an empty file may get any contents, and a lock file, which has only digits, another number
         local lost = before:find "[^%d\n]" and before ~= "no file" and not replaces[name]
         if lost or before == "no file" then return "replaces " .. path end
       end

@@ -1,4 +1,4 @@
--- Functions that the random caller calls: those of the core, and methods and fields of its classes,
+-- Functions that the random caller (a fuzzer) calls: those of the native core, and methods and fields of its classes,
 -- with the types of their arguments and results.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
@@ -12,7 +12,7 @@ local M = {}
 ---@field names string[]   of arguments
 ---@field needs integer    what must have worked before
 
--- Not called, and why.
+-- Functions that the random caller must not call, with the reason.
 M.left_out = {
   ["core.start_worker"] = "starts programs", ["core.signal_process"] = "stops programs",
   ["core.gnuplot"] = "runs a program's script",
@@ -28,7 +28,7 @@ M.left_out = {
   ["mr.Channel"] = "is of workers", ["mr.RunningProfile:stop"] = "is of a scope",
 }
 
--- Called, but never with success here.
+-- Functions that the random caller calls, but that cannot succeed in its process, with the reason.
 M.fail_here = {
   ["core.begin_capture"] = "needs a GPU", ["core.end_capture"] = "needs a GPU", ["mr.Capture:run"] = "needs a GPU",
   ["core.of_first"] = "needs a launcher", ["core.same_parameters"] = "needs a launcher",
@@ -37,7 +37,7 @@ M.fail_here = {
 
 local function left_out(owner, name) return M.left_out[name] or M.left_out[owner] end
 
--- Adds a function, where it is described.
+-- Adds a function to the list of functions to call, if it has a description of its arguments.
 local function add(list, owner, name, f, is_field)
   local row = core.describe(f)
   if not row or left_out(owner, name) then return end

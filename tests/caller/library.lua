@@ -1,4 +1,4 @@
--- Random calls of the library: the examples of its documentation, which work, with one or two of their values changed.
+-- Makes random calls of the library: takes the examples of its documentation, and changes one or two of their values.
 local core = require "moonrank.core"
 local luacats = require "moonrank.help.luacats"
 local mr = require "moonrank"
@@ -8,7 +8,7 @@ local session = dofile(here .. "session.lua")
 
 local M = {}
 
--- processor seconds of a call, and seconds of a script that waits for calls
+-- limits of one call: seconds of CPU time, and seconds for a script that waits for its calls
 local slow, longest = 5.0, 2.0
 
 local wild = { "nil", "false", "true", "{}", "{{}}", "'x'", "''", "'\\0'", "0", "-1", "1", "2", "0.5", "-0.0",
@@ -28,7 +28,7 @@ function M.examples()
     for _, item in ipairs(name:match "^stdlib/moonrank/" and luacats.parse(core.stdlib_text(name)).items or {}) do
       for _, example in ipairs(item.examples) do
         local code = example:gsub("%s*%-%->[^\n]*", "")
-        -- parts of the library that no script calls trust what they are given
+        -- examples that load internal modules by `require` are left out, because these do not check their arguments
         if not code:find "require" then list[#list + 1] = { name = item.name, code = code } end
       end
     end
@@ -36,7 +36,7 @@ function M.examples()
   return list
 end
 
--- Finds where numbers, texts and small tables stand in a code.
+-- Returns the places of numbers, strings, brackets and library names in a piece of code, as {first byte, last byte}.
 local function spans(code)
   local found = {}
   for _, pattern in ipairs{ "()%f[%w]%d+%.?%d*()", '()"[^"\n]*"()', "()%b{}()", "()%b()()", "()%f[%a]mr%.[%a_.]+()" } do
@@ -62,7 +62,7 @@ function M.changed(random, code)
   return code:sub(1, at[1] - 1) .. text .. code:sub(at[2] + 1)
 end
 
--- A chunk: an expression, statements, or statements that end with an expression.
+-- Compiles example code that is an expression, statements, or statements followed by an expression in the last line.
 local function compiled(code, scope)
   local chunk = load("return " .. code, "=example", "t", scope) or load(code, "=example", "t", scope)
   if chunk then return chunk end
@@ -72,7 +72,7 @@ end
 
 local draws = pcall(core.gnuplot, "")
 
--- A value as text, and, if it is a figure, drawn.
+-- Returns a value as text. A figure is also drawn, to find errors in the script for gnuplot.
 local function shown(value)
   local text = tostring(value)
   if draws and text:find "^mr.Figure" and type(value) == "table" then core.gnuplot(value:script()) end

@@ -1,6 +1,6 @@
--- Random calls of the whole core, or of the library, in sessions of their own seed and process; one that crashes, hangs
--- or finds something is made as short as possible and kept as a script, found/SEED.lua, which `moonrank run.lua
--- --replay FILE` runs again.
+-- Makes random calls of the native core or of the library. Each session has its own seed and process. A session that
+-- crashes, hangs or violates a claim is shortened as far as possible and saved as a script, found/SEED.lua, which
+-- `moonrank run.lua --replay FILE` runs again.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 
@@ -46,7 +46,7 @@ end
 
 local absolute = here:sub(1, 1) == "/" and here or io.popen("pwd"):read() .. "/" .. here
 
--- A folder with a file of each kind, in which a session runs.
+-- Shell commands that make a folder with one file of each kind, in which a session runs.
 local make_files = [[rm -rf %s && mkdir -p %s/folder && cd %s && mkfifo fifo &&
 printf '1 qid:1 1:0.5 2:1\n0 qid:1 1:0.25 2:0\n' > letor.txt &&
 printf 'file,label,user,item,rating\npicture.png,3,1,2,5\n' > labels.csv &&
@@ -54,10 +54,12 @@ cp %s../golden/pictures/colour.png picture.png && head -c 300 %s../golden/pictur
 printf 'q Q0 a 1 2 t\n' > run.txt && printf 'q 0 a 1\n' > qrels.txt &&
 printf '2 2 3\n1 1\n' > libraries.txt && mkdir folds && cp letor.txt folds/train.txt && cp letor.txt folds/test.txt]]
 
--- Beside other work a processor's seconds take longer; what waits for ever uses none.
+-- Factor by which the time limit of a child process exceeds its limit of CPU time, because other programs may use the
+-- machine. A process that waits for ever uses no CPU time.
 local waits = 10
 
--- Runs the program with these words in a fresh folder; returns its status and what it said. 128 and more are signals.
+-- Runs the program with these arguments in a fresh folder. Returns its exit status and its output. A status of 128 or
+-- more means that a signal ended it.
 local function child(words, name, seconds)
   local folder = ("%s/%s"):format(args.found, name)
   local place = quoted(folder)
@@ -83,7 +85,7 @@ local function write_lines(path, lines)
   file:write(table.concat(lines, "\n"), "\n")
 end
 
--- The kind of a finding: its text without the parts that differ from call to call.
+-- Returns a finding's text without numbers and other parts that differ from call to call, to compare findings.
 local function kind_of(text) return text:match "stdlib/[^:]+:%d+" or text:gsub("%[.*", ""):gsub("%d+", "N") end
 
 local function kinds_in(said)
@@ -92,7 +94,8 @@ local function kinds_in(said)
   return kinds
 end
 
--- Fewer lines of which the same is still true: pieces are left out, ever smaller ones, for so many seconds.
+-- Shortens a recorded session: leaves out ever smaller groups of lines as long as same(lines) stays true, for a limited
+-- time.
 local function shortened(lines, same)
   local began, size = core.clock(), #lines // 2
   while size >= 1 do
@@ -107,8 +110,8 @@ local function shortened(lines, same)
   return lines
 end
 
--- Keeps the lines of a session that end with this status, or find something of this kind, as few as still do. What
--- hangs is given less time here.
+-- Saves a session that ends with this status, or with a finding of this kind, with as few lines as still show it. Runs
+-- that hang get a shorter time limit while lines are left out.
 local killed, while_shortened = 137, 5
 local function keep(seed, record, status, kind)
   local name = "session" .. seed

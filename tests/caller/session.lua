@@ -1,5 +1,5 @@
--- Calls of one seed: each is written as a line of Lua before it is made, so that what ends the program can be run
--- again, and be made shorter.
+-- One session of random calls with a seed. Each call is written to a file as a line of Lua before it is made, so that a
+-- session that crashes the program can be replayed and shortened.
 local core = require "moonrank.core"
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or ""
@@ -38,7 +38,7 @@ function M.replay()
   local v = {}
   local function i64(values_of) return mr.tensor(values_of, { dtype = "int64", device = "cpu" }) end
   local scope = setmetatable({ v = v, call = call, mr = mr, core = core, i64 = i64 }, { __index = _G })
-  -- arguments may need what other lines gave, which shortening left out: such a line calls nothing
+  -- errors are ignored, because an argument may need the result of a line that was left out of a shortened session
   local function run(line) pcall(assert(load(line, "=call", "t", scope))) end
   return { v = v, run = run, worked = worked, found = found }
 end
@@ -68,7 +68,8 @@ function M.generator(seed)
   end
 end
 
--- Objects by class, as text: first ones, which stay, and results, which take the place of older ones.
+-- Keeps objects for later random calls, as Lua expressions by class: initial objects, which stay, and results of calls,
+-- of which new ones replace old ones.
 local function shelf(random)
   local first, kept = {}, {}
   local self = {}
@@ -88,7 +89,7 @@ local function shelf(random)
   return self
 end
 
--- Puts what a call returned on the shelf, under its text.
+-- Adds a call's result to the objects that later calls may use; `text` is the Lua expression for it.
 local function keep(on, value, text, deep)
   if type(value) == "userdata" then
     local class = (debug.getmetatable(value) or {}).__name
@@ -107,7 +108,7 @@ local function keep(on, value, text, deep)
   end
 end
 
--- Words that an error says are expected.
+-- Collects the words that an error names as valid values, to use them as arguments of later calls.
 local function learn(into, said)
   local expected = said:match "There are: (.*)" or said:match "expected (.*)" or said:match "known: (.*)"
   if not expected then return end
@@ -116,7 +117,7 @@ local function learn(into, said)
   end
 end
 
--- A session under way.
+-- Starts a session of random calls with this seed, which writes each call to `record`.
 local function begin(seed, record)
   local random = M.generator(seed)
   local self = { random = random, on = shelf(random), session = M.replay(), words = {}, good = {} }
@@ -128,7 +129,7 @@ local function begin(seed, record)
   return self
 end
 
--- Calls a function with these arguments; what worked is tried again with changes.
+-- Calls a function with these arguments. Arguments of a successful call are kept, to be tried again with changes.
 local function make(self, each, arguments, number)
   local v, at = self.session.v, 4 * number
   local results = ("v[%d], v[%d], v[%d]"):format(at, at + 1, at + 2)
@@ -142,7 +143,8 @@ local function make(self, each, arguments, number)
   for i = 0, 2 do keep(self.on, v[at + i], ("v[%d]"):format(at + i)) end
 end
 
--- One call of a function: with all arguments random, or one of a call that worked.
+-- Makes one random call of a function: with all arguments random, or with one argument of an earlier successful call
+-- changed.
 local function step(self, each, number)
   local random, arguments = self.random, {}
   local function object(class) return self.on.take(class) end

@@ -1,4 +1,5 @@
--- Calls that work, for functions whose arguments have to fit together: random ones change an argument of these.
+-- Successful calls of functions whose arguments must fit together. The random caller changes one argument of such a
+-- call.
 local lists, scores, six = "mr.lists{{1, 0, 2}, {0, 1, 0}}", "mr.tensor{0.1, 0.5, 0.2, 3, -1, 0}",
   "i64{1, 2, 3, 3, 1, 2}"
 local matrix, other, ones = "mr.uniform({6, 3}, {seed = 1})", "mr.uniform({6, 4}, {seed = 2})", "mr.ones(6)"
@@ -11,14 +12,14 @@ local positives =
   "core.positives(i64{1,1,1,2,2,2}, i64{1,2,3,1,4,5}, mr.tensor{5,4,3,5,5,4}, i64{}, i64{}, 2, 5, 3.0, 1, false)"
 local trees = "core.tree_data(mr.uniform({6, 3}, {seed = 1}), nil, 1)"
 local booster = ("core.booster(%s, {'max_depth'}, {'2'})"):format(trees)
--- XGBoost counts the features when it first sees data
+-- scores() comes first, because XGBoost learns the number of features when it first sees data
 local grown = ("(function() local b, d = %s, %s b:scores(d, 0, false) b:boost(d, mr.ones(6), "
   .. "mr.ones(6)) return b:to_tensor(1) end)()")
   :format(booster, trees)
 local parameter = "mr.uniform({6}, {seed = 6}):requires_grad()"
 
 local infinite = "mr.tensor({0/0, 1, 2, 3, 1/0, -1/0}, {dtype = 'float64'})"
-local alike = "mr.lists{{1, 1, 1}, {0, 0}, {1, 0}}"  -- on which no ordering can matter, at least to its first ten ranks
+local alike = "mr.lists{{1, 1, 1}, {0, 0}, {1, 0}}"  -- lists of which every ordering has the same precision@10
 local top = "core.metric_registry():parse 'precision@10'"
 
 local function state(part) return ("%s:state()[%q]"):format(neighbours, part) end
@@ -118,7 +119,7 @@ return {
   ["mr.Booster:scores"] = { booster, trees, "0", "false", needs = "trees" },
   ["mr.Booster:importance"] = { booster, "'gain'", "0", needs = "trees" },
 }, {
-  -- at an end of what is allowed, or just beyond
+  -- arguments at a limit of what is allowed, or just beyond it
   { "core.wilcoxon", infinite, infinite }, { "core.paired_t", infinite, infinite },
   { "core.effect_size", infinite, infinite }, { "core.permutation_test", infinite, infinite, "100", "1" },
   { "core.ecdf_compare", infinite, infinite }, { "core.ecdf", infinite },

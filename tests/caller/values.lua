@@ -1,7 +1,7 @@
--- Values for the random caller, as text of Lua: those that functions expect, and wild ones.
+-- Random arguments for the random caller (a fuzzer), as Lua code: values that functions expect, and unusual ones.
 local M = {}
 
--- Small tensors, lists and more that fit together: two lists of three rows, six rows, four users, five items.
+-- Small tensors, lists and other objects of matching sizes: two lists of three rows, six rows, four users, five items.
 M.first = {
   { "mr.Lists", "mr.lists{{1, 0, 2}, {0, 1, 0}}" }, { "mr.Lists", "mr.lists{{0, 0, 0}, {1, 1, 1}}" },
   { "mr.Lists", "mr.lists{{2}}" }, { "mr.Lists", "mr.lists{{}, {1, 0}}" }, { "mr.Lists", "mr.lists{}" },
@@ -51,7 +51,7 @@ local wild_strings = { '""', '"x"', '"\\0"', '"\\255\\254"', '"%s%n"', '("x"):re
 local tables = { "{1, 2, 3}", "{{1, 2}, {3, 4}}", "{}", "{{}}", "{{1, 2}, {3}}", "{1, 'x'}", "{0/0}",
   "{[1 << 40] = 1}", "{nil, 2}" }
 
--- Words that arguments of these names take.
+-- Valid strings for arguments with these names.
 M.words = {
   form = { "cdf", "logit" }, method = { "auto", "exact", "sampled", "normal" }, steepness = { "kappa", "samples", "1" },
   by = { "user", "item" },
@@ -69,7 +69,7 @@ function M.pick(random, list) return list[random(#list)] end
 
 local function text_of(word) return ("%q"):format(word):gsub("\n", "n") end
 
--- A text for an argument: a word that fits by name, or one that an error once said to expect.
+-- Returns a string as an argument: one that is valid for an argument of this name, or one that an earlier error named.
 local function a_string(random, name, known)
   if random(12) == 1 then return M.pick(random, wild_strings) end
   local words = M.words[name] or name:find "path" and M.words.path or nil

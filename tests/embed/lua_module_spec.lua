@@ -1,4 +1,4 @@
--- The module moonrank.so in Debian's lua5.4: scripts print what they print in the program.
+-- Tests the Lua module moonrank.so in Debian's lua5.4: scripts must print the same as in the program `moonrank`.
 local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
 local it, equal, check, skip = test.it, test.equal, test.check, test.skip

@@ -1,8 +1,8 @@
--- Takes memory away: runs a piece of work of work.lua again and again, and in the n-th run the n-th allocation fails,
--- with --lost 2 the one after it, too; with --cold N a process that has done nothing before does it once, and the N-th
--- fails. Run under the library that does it:
---   LD_PRELOAD=build/release/libmoonrank_faults.so moonrank tests/faults/allocations.lua --work evaluation \
---     --folder /tmp/empty --lost 2
+-- Tests failing memory allocations: repeats a workload of work.lua, and in run n the n-th allocation fails. With --lost
+-- 2, the next one fails, too. With --cold N, a fresh process runs the workload once, and its N-th allocation fails. A
+-- preloaded library makes allocations fail:
+-- LD_PRELOAD=build/release/libmoonrank_faults.so moonrank tests/faults/allocations.lua --work evaluation \
+--   --folder /tmp/empty --lost 2
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local fingerprint = require "moonrank.data.fingerprint"
@@ -42,14 +42,15 @@ if args.folder == "" then error("--folder is missing", 0) end
 if not os.getenv "faults:end" then error("runs under LD_PRELOAD=.../libmoonrank_faults.so alone", 0) end
 local work = all[args.work](args.folder)
 
--- Fingerprint of all that a run returned.
+-- Returns a fingerprint (checksum) of everything that a run of the workload returned.
 local function text_of(...) return fingerprint.combined(...) end
 
 local function found(n, what)
   error(("FOUND %s, allocation %d, %d lost: %s"):format(args.work, n, args.lost, what), 0)
 end
 
--- A run in which the n-th allocation fails; how many there were. Until memory is there again nothing here may need any.
+-- Runs the workload while its n-th allocation fails. Returns success, the error, the results, and how many allocations
+-- were made. Until the failures are switched off, this function itself must not allocate memory.
 local function without(n, state)
   local order <const>, getenv <const>, results = ("faults:%d,%d"):format(n, args.lost), os.getenv, nil
   local function run()
@@ -61,7 +62,8 @@ local function without(n, state)
   return ok, said, results, tonumber(made)
 end
 
--- State that the process creates at its first run stays for all later runs. A failed allocation must not damage it.
+-- With --cold: tests the first run in a process, because state that it creates stays for later runs. A failed
+-- allocation must not damage this state.
 if args.cold > 0 then
   if work.before then work.before() end
   local ok, said, results = without(args.cold, work.new())
@@ -89,7 +91,8 @@ local function names_known(n)
   end
 end
 
--- After a run that failed files are as before or as they should be; after one that did not, as they should be.
+-- Checks the files that the workload writes. After a run that failed, each has its old or its complete new contents;
+-- after a run that succeeded, the new ones.
 local function files_whole(n, ok)
   for path, new in pairs(after) do
     local now = bytes_of(path)

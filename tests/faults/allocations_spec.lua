@@ -22,7 +22,8 @@ local function run(folder, words, order, threads)
   return kind == "exit" and status or -status, sweeps.read(folder .. "/out"), sweeps.read(folder .. "/err")
 end
 
--- Runs with one, two and many allocations lost, at `tries` places spread over all of them.
+-- Runs a workload while one, two, or a million allocations in a row fail, from `tries` positions spread over all of its
+-- allocations.
 local function attack(name, threads)
   sweeps.in_folder(function(folder)
     local words = ("tests/faults/allocations.lua --work '%s' --folder %s/work "):format(name, folder)
@@ -45,7 +46,7 @@ for name in sweeps.capture(sweeps.moonrank .. " tests/faults/allocations.lua"):g
   it(name .. " survives failing allocations", function() attack(name) end)
 end
 
--- By two threads the same allocation is not always the n-th.
+-- With two threads, the n-th allocation is not the same one in every run.
 for _, name in ipairs{ "parallel loops", "losses and bounds", "evaluation", "training of factors by Adam",
   "the full catalogue" } do
   it(name .. " survives failing allocations with two threads", function() attack(name, 2) end)
@@ -66,13 +67,14 @@ it("the start and the end of the program survive failing allocations", function(
   end)
 end)
 
--- The C library ends the program if it has no memory to register such a destructor. cpu::OfThread needs none.
+-- The C library ends the program if it has no memory to register the destructor of a thread_local variable. The class
+-- cpu::OfThread avoids such destructors.
 it("no thread_local has a destructor", function()
   check(not sweeps.read(sweeps.moonrank):find("__cxa_thread_atexit", 1, true),
     "the program registers destructors of threads' variables")
 end)
 
--- Tests the first work of a process, also in threads of the pool: each try is a process of its own.
+-- Tests failing allocations in a process's first work, also in threads of its pool. Each try starts a new process.
 it("the first work of a process survives failing allocations with two threads", function()
   for i, name in ipairs{ "parallel loops", "losses and bounds", "training of a network" } do
     sweeps.in_folder(function(folder)
@@ -86,8 +88,8 @@ it("the first work of a process survives failing allocations with two threads", 
   end
 end)
 
--- A sweep of two workers where one of these, all, or the process that started them run out of memory: it ends well, or
--- with an error; the study then goes on to the numbers that it has without.
+-- Tests a sweep with two workers in which one worker, both workers, or the process that started them run out of memory.
+-- The sweep must succeed or end with an error. When resumed, the study must get the same results as without the fault.
 local most_of_a_worker <const>, places <const> = 30000, math.min(tries, 300)
 
 it("a sweep can be resumed after its workers, or the process that started them, run out of memory", function()

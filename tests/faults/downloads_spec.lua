@@ -19,7 +19,7 @@ echo $$ >%s/curl.pid
 while :; do printf x >>"$2"; sleep 0.05; done
 ]]
 
--- A server that takes what comes and answers a byte at a time, for ever.
+-- A proxy server, as Python code, that accepts requests and answers one byte at a time, for ever.
 local server = [[
 import socket, sys, threading, time
 listening = socket.create_server(("127.0.0.1", 0))
@@ -51,8 +51,8 @@ end
 
 local function is_there(id) return sweeps.read(("/proc/%d/stat"):format(id)):match "%) (%a)" ~= nil end
 
--- Starts the download, waits until `begun`, presses Ctrl-C; `group`: as a terminal does, which tells all that it
--- started.
+-- Starts a download, waits until `begun` is true, and sends the signal of Ctrl-C. `group` sends it to all processes of
+-- the group, as a terminal does.
 local function interrupted(folder, before, begun, group)
   local id = sweeps.start(folder, "data get movielens", "", ("XDG_DATA_HOME=%s/data %s setsid"):format(folder, before))
   wait_until(begun, "the download did not begin: " .. sweeps.read(folder .. "/err"))

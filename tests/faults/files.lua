@@ -1,6 +1,6 @@
--- Takes the disk away: writes what work.lua writes where the disk is full, where it can only be read, where the folder
--- is gone, beyond a limit on the size of files, and where no descriptor is left: --fault NAME --work NAME --folder F,
--- where F is a disk of its own for the first two.
+-- Tests faults of a disk: writes a file by a workload of work.lua while the disk is full or read-only, the folder is
+-- missing, file sizes are limited, or no file descriptor is free.
+-- --fault NAME --work NAME --folder F, where F must be a mounted disk of its own for a full or read-only disk
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local fingerprint = require "moonrank.data.fingerprint"
@@ -13,7 +13,7 @@ local folder = args.folder
 local function shell(command, ...) return (os.execute((command):format(...))) end
 
 local held = {}
--- Functions that begin and end each fault. A limit is lowered for this process, and may be raised again.
+-- For each fault, a function that causes it and one that ends it. Limits are lowered so that they may be raised again.
 local faults = {
   full = { function() return shell("cat /dev/zero > %s/filler 2>/dev/null; true", folder) end,
     function() os.remove(folder .. "/filler") end },
@@ -55,7 +55,7 @@ local expected = fingerprint.combined(work.run(work.new()))
 if work.before then work.before() end
 local before, state = {}, work.new()
 for _, path in ipairs(work.writes or {}) do before[path] = bytes_of(path) end
-collectgarbage()  -- closes what is not used any more
+collectgarbage()  -- closes unreachable files
 assert(faults[args.fault][1](), "the fault cannot be made")
 local ok, said = pcall(work.run, state)
 faults[args.fault][2]()

@@ -16,7 +16,7 @@ local written <const> = { "writing of a model", "writing of an optimizer", "writ
   "writing of a figure", "writing of results kept", "training with a checkpoint", "a sweep",
   "reading of LETOR by a cache" }
 
--- Texts of which an error must contain one, by the fault that it meets.
+-- For each fault, texts of which the error message must contain at least one.
 local reasons <const> = {
   limit = { "File too large", "disk I/O error", "database or disk is full" },
   descriptors = { "Too many open files", "cannot be opened", "unable to open" },
@@ -33,7 +33,7 @@ end
 
 local needs_disk <const> = { full = true, read_only = true }
 
--- Runs one, with a disk of its own where the fault needs that, which takes a name space for mounts.
+-- Runs a workload under a fault. For a full or read-only disk, mounts a small disk in a separate mount namespace.
 local function attack(name, fault)
   sweeps.in_folder(function(folder)
     local place = folder .. "/disk"

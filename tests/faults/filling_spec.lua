@@ -13,8 +13,8 @@ end
 
 local here = sweeps.capture("pwd"):match "[^\n]+"
 
--- In a name space for mounts: begins, fills the disk when so many lines of a log are there, ends; makes room and does
--- all of it again.
+-- A shell script for a separate mount namespace: starts the command on a small disk, fills the disk when the log has so
+-- many lines, waits for the end, frees space, and repeats the command.
 local script = [[cd %s
 mkdir disk && mount -t tmpfs -o size=2m none disk
 (timeout -k 5 100 %s >out 2>err; echo $? >status) &

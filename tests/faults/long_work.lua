@@ -1,5 +1,5 @@
--- Long work: what comes before it, and what then takes a minute or more, in a script with a `folder` of its own. What
--- reads a file gets one of many lines, as `line` makes them.
+-- Work that takes a minute or more, to test Ctrl-C. Each entry has Lua code to prepare it and the code that takes long,
+-- in a script with a variable `folder`. Code that reads a file gets a file of many lines, which `line` makes.
 local queries = "local data = mr.data.synthetic{kind = 'queries', queries = 20000, features = 30, mean_size = 20} "
 local ratings = "local ratings = mr.data.synthetic{users = 3000, items = 3000, mean_activity = 60}:binarize(2) "
 local fold = ratings .. "local fold = ratings:folds{k = 2, by = 'user', seed = 1, nsr = 1}[1] "

@@ -11,20 +11,21 @@ if not programs.moonrank then
   return
 end
 
--- Each of these under a name of its own, with an ending.
+-- Shell commands that make one path of each kind, such as a folder, a pipe, a dangling link or a device. Names have the
+-- file name ending that the tested function needs.
 local make = [[cd %s && mkdir folder%s empty && mkfifo fifo%s && ln -s fifo%s to_fifo%s && ln -s none%s lost%s &&
   ln -s self%s self%s && for device in null zero full; do ln -s /dev/$device $device%s; done &&
   printf '1 qid:1 1:2\n' > text && printf x > file]]
 local kinds = { "folder", "fifo", "to_fifo", "lost", "self", "null", "zero", "full", "file/inside" }
 
--- Listing of a folder by the shell: kinds, names, sizes and targets of links.
+-- Returns a listing of a folder with types, names, sizes and targets of links, to see changes.
 local function listing(folder)
   return sweeps.capture(
     ("cd %s && find . -name '*-cache*' -prune -o -printf '%%y %%p %%s %%l\n' | grep -v '^d' | sort"):format(folder))
 end
 
--- Runs a piece of code for every kind of path, in one process: a line of each, "kind: what the error says", or "kind:
--- none".
+-- Runs a piece of Lua code with every kind of path, in one process. Returns a line for each: "kind: error message", or
+-- "kind: none".
 local function errors_of(folder, code, ending)
   local lines = { "io.stdout:setvbuf 'line'", "local mr, core, said = require 'moonrank', require 'moonrank.core'",
     ("local text, empty = %q, %q"):format(folder .. "/text", folder .. "/empty") }
@@ -93,7 +94,7 @@ it("a script that is a pipe without a writer waits until Ctrl-C", function()
   sweeps.in_folder(function(folder)
     os.execute(("mkfifo %s/fifo"):format(folder))
     local id = sweeps.start(folder, "fifo")
-    -- on a busy machine the first may come before the program waits
+    -- Ctrl-C is sent repeatedly, because on a busy machine the first one may come before the program waits at the pipe
     for _ = 1, 20 do
       sweeps.wait(0.3)
       if sweeps.read(folder .. "/status") ~= "" then break end

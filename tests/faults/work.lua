@@ -38,11 +38,11 @@ local function training(new, options)
   return function() return { new = new, run = function(model) return fit(model, options and options()) end } end
 end
 
-local function once(run)  -- work that needs nothing new each time
+local function once(run)  -- a workload whose runs need no new input
   return function(folder) return { new = function() return folder end, run = run } end
 end
 
--- Work that reads a file of this text.
+-- A workload whose runs read a file with this text.
 local function reading(name, text, run)
   return function(folder)
     local path = folder .. "/" .. name
@@ -51,7 +51,7 @@ local function reading(name, text, run)
   end
 end
 
--- Work that writes a file, over one that it wrote before, of other content.
+-- A workload that overwrites a file. Before the fault, the file has other contents, written by run(path, "before").
 local function writing(name, run)
   return function(folder)
     local path = folder .. "/" .. name
@@ -108,7 +108,7 @@ return {
     end
     return table.unpack(found)
   end),
-  -- large enough for all threads to take part
+  -- large enough for all threads of the pool to take part
   ["parallel loops"] = once(function()
     local grades = {}
     for i = 1, 5840 do grades[i] = i * 7919 % 101 < 3 and 1 or 0 end
@@ -215,8 +215,8 @@ return {
     mlp():save(folder .. "/m.safetensors")
     return { new = function() end, run = function() return parameters(mr.models.load(folder .. "/m.safetensors")) end }
   end,
-  -- of a text that is refused at its end: XGBoost, which would read it, ends the program where it has no memory
-  -- of a text that is refused at its end: XGBoost, which would read it, ends the program where it has no memory
+  -- Checks the text of an XGBoost model that is rejected at its end. An accepted text would be read by XGBoost, which
+  -- ends the program if memory runs out.
   ["the check of trees"] = pcall(core.xgboost_version) and function(folder)
     local grown, path = folder .. "/trees.safetensors", folder .. "/refused.safetensors"
     save_trees(grown)
@@ -226,7 +226,8 @@ return {
       .. '"data_offsets":[0,%d]}}'):format(#data // 8, #data)
     write(path, string.pack("<I8", #header) .. header .. data)
     local _, refused = core.load_tensors(path, "trees")
-    for _ = 1, 2 do collectgarbage() end  -- so does XGBoost where its own are freed then
+    -- frees XGBoost's objects now: if it frees them while memory is short, it ends the program
+    for _ = 1, 2 do collectgarbage() end
     return { new = function() end, run = function()
       local _, why = check.attempt(core.read_booster, refused[1], 5, 0, "rank:pairwise", 1)
       return check.reason(why)

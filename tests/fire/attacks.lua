@@ -1,14 +1,16 @@
--- Attacks on a running study. Each attack gets the field and random numbers, strikes at random moments until it has
--- struck the given number of times, and returns how often it struck. It raises if a property of the study is violated.
+-- Attacks (kills and other faults) on a running sweep. Each attack gets the sweep under test (field.lua) and random
+-- numbers, strikes at random moments until it has struck the given number of times, and returns how often it struck. It
+-- raises an error if a property of the sweep's store is violated.
 local core = require "moonrank.core"
 local field = dofile "tests/fire/field.lua"
 
 local M = {}
 
--- Signals that end a process at once, and Ctrl-C.
+-- Signals that end a process, among them that of Ctrl-C.
 local deadly = { "KILL", "KILL", "KILL", "TERM", "INT", "HUP", "SEGV", "ABRT", "QUIT" }
 
--- After a study was hurt and has ended; where it has come to its end it begins again.
+-- Checks the processes and the store after an attacked sweep has ended. If all trials are finished, clears the store,
+-- so that the sweep begins again.
 local function look(self)
   self:check_processes()
   self:check_store()
@@ -29,7 +31,7 @@ local function blows(body)
   end
 end
 
--- Waits until another trial has ended, or the process has, however busy the machine is.
+-- Waits until another trial or the process itself has ended.
 local function wait_for_trial(self, process)
   local before = #field.text(self.folder .. "/ran.log")
   while process:runs() and #field.text(self.folder .. "/ran.log") == before do field.wait(0.005) end
@@ -47,21 +49,22 @@ M.parents = blows(function(self, random)
   return ran and 1 or 0
 end)
 
--- One worker that is there, if any.
+-- Returns the id of a random worker process, or false if there are none.
 local function one_worker(process, random)
   local workers = process:children()
   return #workers > 0 and workers[random(#workers)]
 end
 
--- The end of a study whose workers were hurt: many ends of workers in a row are an error, after which it can go on.
+-- Checks the exit status of a sweep whose workers were attacked: success, or the error that many workers in a row ended
+-- before they took a trial, after which the sweep can be resumed.
 local function check_end(self, process)
   local status, err = process:status(), self:errors()
   local gave_up = status == 1 and err:find "workers in a row ended before they took a trial"
   if status ~= 0 and not gave_up then error(("status %d: %s"):format(status, err), 0) end
 end
 
--- Strikes one process after another for as long as the study runs, at most so often, about so many seconds apart;
--- `choose` and `strike` say whom and how.
+-- While the sweep runs, strikes one process after another, at most `most` times, about `seconds` apart. `choose`
+-- returns the process, and `strike` attacks it.
 local function one_by_one(self, process, most, seconds, random, choose, strike)
   local struck = 0
   while process:runs() and struck < most do
@@ -167,7 +170,7 @@ M.full = blows(function(self, random)
   return 1
 end)
 
--- Preloaded, it moves the clocks of a program (clock.cpp).
+-- Path of the library of clock.cpp, which shifts the clocks of a program into which it is preloaded.
 local library = os.getenv "MOONRANK_CLOCK"
 
 local function jump(self, random, count)

@@ -1,5 +1,5 @@
--- A study under attack: starts it, hurts it, and says what does not hold any more of its store, its processes and its
--- files.
+-- A sweep under attack: starts it, gives access to its processes, and raises an error if its store, processes or files
+-- are not as they should be.
 local core = require "moonrank.core"
 
 local M = {}
@@ -37,7 +37,7 @@ end
 ---True if the process runs.
 function Process:runs() return lives(self.id) end
 
-local longest = 240  -- seconds, after which something hangs, also on a busy machine
+local longest = 240  -- seconds after which a process counts as hanging, also on a busy machine
 
 ---Its exit status, 128 and more for a signal; waits for its end.
 function Process:status()
@@ -80,7 +80,7 @@ end
 
 local study_columns = { "number", "state", "seed", "params", "value" }
 
--- Rows of a statement, each as one text, numbers to the bit.
+-- Returns the rows of an SQL query, each as one text with all bits of its numbers.
 local function rows_of(database, sql)
   local _, columns, count = database:run(sql, {}, 0)
   local rows = {}
@@ -94,7 +94,7 @@ end
 
 local parts = { numbers = "name, value", reports = "name, step, value", lists = "name, scores" }
 
--- Stored results of the trials that ended for good, by number: one text each.
+-- Returns what the store has of each finished or pruned trial, as one text by the trial's number.
 local function ended_in(path)
   local database <close> = core.open_database(path, "read")
   local _, sound = database:run("PRAGMA integrity_check", {}, 0)
@@ -154,7 +154,7 @@ function Field:clear()
   self.before, self.ran = {}, 0
 end
 
--- Processes of this folder that still run.
+-- Returns the ids of processes of this sweep that still run. They are recognised by their working folder.
 local function left_over(self)
   local ids = {}
   for id in M.capture(("pgrep -f -- '%s .*--mode'"):format(script)):gmatch "%d+" do

@@ -1,7 +1,8 @@
--- Attacks studies and trainings at random moments, for as long as is asked for, and prints what was done and what did
--- not hold: `MOONRANK=$PWD/build/release/moonrank MOONRANK_CLOCK=$PWD/build/release/tests/libmoonrank_clock.so
--- build/release/moonrank tests/fire/fire.lua --minutes 10`, from the root of the repository; without MOONRANK_CLOCK,
--- the library that moves clocks, clocks are left alone.
+-- Attacks sweeps and training runs at random moments for a given time. Prints the attacks, and properties that are
+-- violated. From the root of the checkout:
+-- MOONRANK=$PWD/build/release/moonrank MOONRANK_CLOCK=$PWD/build/release/tests/libmoonrank_clock.so \
+--   build/release/moonrank tests/fire/fire.lua --minutes 10
+-- MOONRANK_CLOCK is a library that shifts clocks. Without it, clocks are not attacked.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local attacks = dofile "tests/fire/attacks.lua"
@@ -21,9 +22,10 @@ local args = mr.args{
 }
 if args.only then kinds = args.only end
 if not field.program then error("MOONRANK does not name the program", 0) end
-local without_full = { fit = true }  -- a checkpoint that finds no room is a trial that failed
+-- sweeps of mr.fit are not attacked by a full disk: a trial whose checkpoint finds no space fails, as it should
+local without_full = { fit = true }
 
--- Targets of the attacks, by name; made when first needed.
+-- The sweeps and training runs under attack, by name. Each is made when it is first needed.
 local fields = {}
 local function field_of(name, make, argument)
   fields[name] = fields[name] or make(argument)
@@ -41,7 +43,7 @@ end
 local counts, seconds = {}, {}
 for _, kind in ipairs(kinds) do counts[kind], seconds[kind] = 0, 0.0 end
 
--- One attack; returns what did not hold.
+-- Makes one attack. Returns the property that it found violated, or nil.
 local function strike(kind)
   local began = core.clock()
   local ok, struck, mode = pcall(attack, kind, math.random, args.blows)
@@ -76,6 +78,6 @@ print(mr.table{ columns = { "attack", "blows", "seconds" }, rows = rows })
 print(("seed %d, %d attacks in %.0f s"):format(args.seed, made, core.clock() - began))
 if problem then
   print("does not hold: " .. problem)
-  os.exit(1)  -- what is left in the folders shows why
+  os.exit(1)  -- the folders are kept, because their files show the cause
 end
 for _, each in pairs(fields) do each:close() end

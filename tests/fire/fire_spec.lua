@@ -16,7 +16,8 @@ local attacks = dofile "tests/fire/attacks.lua"
 local trainings = dofile "tests/fire/trainings.lua"
 local kills = math.tointeger(tonumber(os.getenv "MOONRANK_KILLS")) or 30
 
--- Attacks on a study of a mode, each with so many percent of all blows.
+-- Tests a sweep in this mode (sampler and kind of trials) under attacks of several kinds. Each entry of `kinds` has the
+-- name of an attack and its percentage of all strikes.
 local function under(mode, kinds)
   it(("a study in mode %s ends with the same results after kills and other faults"):format(mode), function()
     math.randomseed(kills)

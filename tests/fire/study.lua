@@ -1,5 +1,5 @@
--- A study that is attacked: short trials, whose results depend on seeds alone. Every trial that ends notes it in
--- ran.log.
+-- A sweep to be attacked: short trials, whose results depend on seeds alone. Every trial that runs to its end appends
+-- its number to the file ran.log.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local args = mr.args{ mode = "grid", store = "r.db", workers = 2, retry = 1000, trials = 0,
@@ -7,7 +7,8 @@ local args = mr.args{ mode = "grid", store = "r.db", workers = 2, retry = 1000, 
 
 local queries = mr.data.synthetic{ kind = "queries", queries = 12, features = 4, seed = 1 }
 
--- Steps of a value that grows towards what the parameters and the trial's seed say; numbers per list.
+-- A trial that reports, step by step, a value that grows towards one that its parameters and seed determine, and
+-- returns numbers per list.
 local function climb(trial)
   local noise = mr.uniform({ 200 }, { seed = trial.seed, stream = "noise", dtype = "float64" })
   local value = 1 - (trial.params.x or trial.params.i / 100) ^ 2 + 0.05 * noise[1]:item()

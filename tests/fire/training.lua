@@ -1,5 +1,5 @@
--- A training that is attacked: one process or several, with a checkpoint after every epoch; the model at its end goes
--- to a file.
+-- A training run to be attacked, in one process or several, with a checkpoint after every epoch. The trained model is
+-- saved to a file.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local args = mr.args{ parallel = false, checkpoint = "fit.safetensors", out = "model", epochs = 40, lists = 40 }

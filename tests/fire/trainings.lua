@@ -1,5 +1,5 @@
--- Trainings under attack: by one process or several, ended by signals at random moments, gone on with from their
--- checkpoint until they end; model and checkpoint are then those of one that nothing disturbed, to the bit.
+-- Attacks training runs in one process or several: signals end them at random moments, and they are resumed from their
+-- checkpoints until they finish. Model and checkpoint must then have the same bits as those of an undisturbed run.
 local core = require "moonrank.core"
 local field = dofile "tests/fire/field.lua"
 
@@ -48,14 +48,15 @@ end
 
 function Training:close() os.execute("rm -rf " .. self.folder) end
 
--- Compares what ended with what was not disturbed, and begins again.
+-- Compares model and checkpoint of the finished run with those of an undisturbed run, then deletes them, so that the
+-- run begins again.
 local function compare(self)
   if sums_of(self, "fit") ~= self.expected then error("another model or checkpoint after kills", 0) end
   os.execute(("rm -f %s/fit*"):format(self.folder))
   self.ended = self.ended + 1
 end
 
--- The processes that may be hit: of several any, or their launcher.
+-- Returns the processes that may be attacked: the launcher, and with several processes also each of these.
 local function victims(self, process)
   local all = self.ranks > 1 and process:children() or {}
   all[#all + 1] = process.id

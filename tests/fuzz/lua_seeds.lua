@@ -1,4 +1,4 @@
--- Inputs of the targets of lua_targets.lua that their parsers accept.
+-- Valid inputs from which the fuzz targets of lua_targets.lua start.
 local core = require "moonrank.core"
 local mr = require "moonrank"
 local frame = require "moonrank.sweep.frame"
@@ -14,8 +14,8 @@ local function numbers_of(x)
   return table.concat(parts)
 end
 
--- A file of tensors without the checksum, so that what is changed in it is read; with other metadata, and another name
--- for its first tensor.
+-- Returns the bytes of a tensor file without its checksum, so that a mutated file is still parsed. `other` changes its
+-- metadata, and `renamed` is a new name for its first tensor.
 local function unchecked(path, writer, other, renamed)
   local names, tensors, keys, values = core.load_tensors(path, writer)
   local metadata, parts, entries, at = { format = writer .. " 1" }, {}, {}, 0
@@ -33,8 +33,8 @@ local function unchecked(path, writer, other, renamed)
   return ("<s8"):pack(header) .. table.concat(parts)
 end
 
--- Contents of the file that `write` makes, without its checksum: unchanged, with each of these
--- changes of its metadata (false removes an entry), and with another name for its first tensor.
+-- Returns contents of the tensor file that `write` makes, without its checksum: unchanged, with each of these changes
+-- of its metadata (false removes an entry), and with another name for its first tensor.
 local function written(folder, writer, write, ...)
   local path, found = folder .. "/seed.safetensors", {}
   os.remove(path)
@@ -45,7 +45,7 @@ local function written(folder, writer, write, ...)
   return table.unpack(found)
 end
 
-local trained_on  -- made once: its fingerprint is computed once
+local trained_on  -- made only once, because its fingerprint takes time
 
 ---A short training that is kept in a file.
 ---@param path string
@@ -58,7 +58,7 @@ function M.training(path)
     epochs = 1, optimizer = mr.optim.adam{ lr = 0.1 }, progress = false, checkpoint = { path = path } }
 end
 
--- Models of a script: one with options of every type and a buffer, and one without options.
+-- Models that a script defines: one with options of every type and a buffer, and one without options.
 local function defined()
   local made = {}
   local function of_width(o) return mr.ones(o.width or 1) end
@@ -100,7 +100,7 @@ function M.optimizers()
   local function sgd() return mr.optim.sgd{ lr = 0.1, momentum = 0.9 } end
   local function factors() return mr.models.mf{ users = 2, items = 3, factors = 1 } end
   local function dense() return mr.models.linear{ inputs = 2 } end
-  local usual = core.put_off_from(1)  -- entries of a parameter
+  local usual = core.put_off_from(1)  -- number of entries from which a parameter's updates are deferred
   for i, each in ipairs{ { dense, adam }, { factors, adam }, { dense, sgd }, { factors, sgd }, { factors, adam } } do
     if i == 5 then core.put_off_from(usual) end
     local model = each[1]()
@@ -119,7 +119,7 @@ local function optimizer_files(folder)
   local dense = M.optimizers()[1]
   table.move({ written(folder, "moonrank optimizer", function(path) dense:save(path) end, { kind = "x" }) }, 1, 3,
     #found + 1, found)
-  -- the same lengths, so that the header's stays true
+  -- replacements of equal length, so that the lengths in the header stay right
   for _, change in ipairs{ { '("1.counts":{"dtype":")I64', "%1F64" }, { '"1.square"', '"1.sqvare"' },
     { '"shape":%[2,1%]', '"shape":[1,2]' }, { "\1\0\0\0\0\0\0\0", "\1\0\0\0\0\0\0\xff" } } do
     found[#found + 1] = found[1]:gsub(change[1], change[2]) .. ""
@@ -178,7 +178,7 @@ local script_options = {
   "--seed\n1\n--smoke", "--smoke\n--epochs\n2\n--seed=1", "--seed=1\n--smoke\n--folds=1", "--sed=1", "--folds=1,1",
   "--plot=a.gif", "x", "--no-progress=1", "--epochs", "--epochs=99", "--lr=nan",
   "--seed=1\n--progress=false\n--rates=0.1,1\n--device=cpu", "--loss=x", "--folds=,",
-  -- declarations of its own, right and wrong
+  -- inputs that declare options themselves, valid and invalid
   "#!moonrank\n-- What it does,\n-- in two lines.\n@a i1\n--help",
   "@a.default r0.5\n@a.help tx\n@a.least i0\n@b.type tlist\n@b.endings l.svg,.png\n--b=x.svg",
   "@a.more i1", "@a.help i1", "@a.type tx", "@a.least i1", "@a.default tx\n@a.type tinteger",
@@ -189,7 +189,7 @@ local script_options = {
   "@a.default z\n@a.sets.b tx\n@b i2", "@a.default l1", "@a.default l\n@a.distinct z\n--a=1,1",
 }
 
--- More items than are taken at once.
+-- Returns lines of 260 items, more than a parser takes at once.
 local function many_items()
   local lines = {}
   for i = 1, 260 do lines[i] = i .. ",1\n" end

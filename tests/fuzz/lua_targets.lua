@@ -1,5 +1,5 @@
--- Parsers of the library as functions of bytes, for lua_targets.cpp. An error in our words is an answer; one in the
--- words of Lua or C++, or a result that contradicts itself, is a finding.
+-- Fuzz targets: parsers of the library as functions of bytes, called by lua_targets.cpp. An error in Moonrank's own
+-- words is a valid answer. An error in the words of Lua or C++, or a result that contradicts itself, is a bug.
 local core = require "moonrank.core"
 local mr = require "moonrank"
 local frame = require "moonrank.sweep.frame"
@@ -26,17 +26,18 @@ local function of_language(said)
   return unclear(said)
 end
 
--- The text of an error that is a bug in a parser, or "" for a proper error.
+-- Returns the text of an error if it shows a bug in a parser, or "" if the parser rightly rejects its input.
 local function finding(problem, bytes)
-  if type(problem) == "userdata" then return "" end  -- the end of a script, with its status
+  if type(problem) == "userdata" then return "" end  -- an error that ends a script with an exit status
   if type(problem) ~= "string" then return "an error without text" end
   if problem:sub(1, #contradiction) == contradiction then return problem end
-  -- an error may quote what it found, bytes as \xff, whose last digits are no letters of a word
+  -- an error may quote the bytes that it found as \xff; the digits of such escapes are not letters of a word
   local own = problem:gsub("\\x%x%x", "")
   return of_language(own) and not of_language(bytes) and problem or ""
 end
 
--- Runs several readers of the same bytes; the first answer of one that refuses them is the answer.
+-- Runs several readers on the same bytes. If one raises an error that is not in Moonrank's own words, this is a bug.
+-- Otherwise the first reader's error, if any, is raised.
 local function all_of(readers, bytes)
   local first
   for _, read in ipairs(readers) do
@@ -70,7 +71,7 @@ function targets.store_json(bytes)
   need(frame.to_json(frame.from_json(text)) == text, "JSON of our own reads back otherwise")
 end
 
--- A value of a script's options of each type.
+-- Options of a made-up script, at least one of each type.
 local declared = {
   epochs = { default = 3, least = 1, most = 50, help = "of training" }, lr = { default = 0.5, least = 0 }, name = "x",
   loss = { default = "ap", choices = { "ap", "ndcg" } },
@@ -83,7 +84,7 @@ local declared = {
 local types = { epochs = "integer", lr = "number", name = "string", loss = "string", folds = "table", rates = "table",
   metrics = "table", plot = "string", progress = "boolean", smoke = "boolean", seed = "integer" }
 
--- A value of a text after its kind: n(il), z (true), i(nteger), r(eal), t(ext), l(ist).
+-- Parses a value of the fuzz input; its first letter is the type: n(il), z (true), i(nteger), r(eal), t(ext), l(ist).
 local function value_of(kind, text)
   if kind == "i" then return math.tointeger(tonumber(text)) end
   if kind == "r" then return (tonumber(text) or 0) + 0.0 end
@@ -95,8 +96,8 @@ local function value_of(kind, text)
   return kind == "t" and text or kind == "z" or nil
 end
 
--- Adds to declarations what a line says: "@epochs i3", "@epochs.least i1", "@smoke.sets.epochs i1". Nothing if it does
--- not.
+-- Adds the option or field that a line declares: "@epochs i3", "@epochs.least i1", "@smoke.sets.epochs i1". Returns nil
+-- if the line does not declare an option.
 local function declare(made, line)
   local name, field, inner, kind, text = line:match "^@([%w_]+)%.?(%l*)%.?([%w_]*) ([nzirtl])(.*)$"
   if not name then return nil end
@@ -117,7 +118,7 @@ end
 
 local of_kind = { integer = math.type, number = type, string = type, boolean = type, list = type }
 
--- An option's value is as its declaration says.
+-- Raises an error if an option's value contradicts its declaration.
 local function need_as_declared(name, d, value)
   if type(d) ~= "table" or #d > 0 or next(d) == nil or value == nil then return end
   local kind = d.type or "none"
@@ -128,8 +129,8 @@ local function need_as_declared(name, d, value)
     ("option %s is outside of its range"):format(name))
 end
 
--- The lines are a script, whose first comment --help shows, what it declares, if they begin with "@", and the words of
--- its command line.
+-- Fuzzes options of scripts. Lines that begin with "@" declare options, other lines are the words of the command line.
+-- All lines are also a script, whose first comment is shown by --help.
 function targets.script_options(bytes, path)
   local words, made = {}, nil
   for line in bytes:gmatch "[^\n]+" do
@@ -142,7 +143,8 @@ function targets.script_options(bytes, path)
   local ok, found = pcall(mr.args, made or declared, words)
   rawset(_G, "arg", own)
   if not ok then error(found, 0) end
-  local sets = bytes:find("%.sets")  -- a script may set what a command line may not
+  -- `sets` gives another option a value that a command line could not give it, so values are not checked
+  local sets = bytes:find("%.sets")
   for name, d in pairs(not sets and made or {}) do need_as_declared(name, d, found[name]) end
   if made then return end
   for name, kind in pairs(types) do
@@ -166,7 +168,7 @@ function targets.comparisons(_, path)
   need(#set.items == 2 * set.lists.count, "comparisons: items")
 end
 
--- A table of labels in a folder with one picture, which is made once.
+-- Fuzzes the table of labels (labels.csv) of a folder of images, which has one picture.
 function targets.image_labels(bytes, _, folder)
   local images = folder .. "/images"
   if not core.file_exists(images .. "/a.png") then
@@ -178,7 +180,7 @@ function targets.image_labels(bytes, _, folder)
   need(found.count == #found.labels and found.count == #found.images, "images: labels")
 end
 
--- Options of a metric, a line each after its name: "gain texp2".
+-- Reads options of a metric from the fuzz input, which has one on each line after the metric's name: "gain texp2".
 local function metric_options(bytes)
   local options = {}
   for name, kind, text in bytes:gmatch "\n([%w_]+) ([nzirt])([^\n]*)" do options[name] = value_of(kind, text) end
@@ -212,7 +214,8 @@ end
 local optimizers = seeds.optimizers()
 
 function targets.optimizer(bytes, path)
-  core.load_tensors(path, "moonrank optimizer")  -- what none reads is not read by each
+  -- raises the error of a file that cannot be parsed at all, before each reader tries
+  core.load_tensors(path, "moonrank optimizer")
   local readers = {}
   for i, optimizer in ipairs(optimizers) do
     readers[i] = function() optimizer:load(path) end
@@ -220,11 +223,11 @@ function targets.optimizer(bytes, path)
   all_of(readers, bytes)
 end
 
--- Metadata of a checkpoint file whose names no setting may have.
+-- Metadata of a checkpoint file whose names settings must not have.
 local own = { "format", "numerics", "checksum xxh64", "checksum of" }
 
--- A checkpoint by the settings that it holds is accepted, and what it holds is read back from a file that is written of
--- it.
+-- Checks a checkpoint file against its own settings: it must be accepted, and a file that is written from its contents
+-- must give the same contents when it is read.
 local function write_again(path, folder)
   local names, tensors, keys, values = core.load_tensors(path, "moonrank checkpoint")
   local settings, given, again = {}, {}, folder .. "/again"
@@ -247,7 +250,8 @@ local function write_again(path, folder)
 end
 
 function targets.checkpoint(bytes, path, folder)
-  core.load_tensors(path, "moonrank checkpoint")  -- what none reads is not read by each
+  -- raises the error of a file that cannot be parsed at all, before each reader tries
+  core.load_tensors(path, "moonrank checkpoint")
   local function compute() error(contradiction .. "it was not read", 0) end
   local readers = { function() write_again(path, folder) end }
   for _, mix in ipairs{ true, false } do
@@ -261,9 +265,10 @@ end
 
 local silent = { write = function() end }
 
-local opened  -- what mr.fit gives to the reader of its files: plan, run, epochs
+local opened  -- the arguments with which mr.fit reads a checkpoint file: plan, run and epochs
 
--- Reads a file as mr.fit does before it trains, which takes much longer: from other numerics only where `mix` is true.
+-- Reads a file as mr.fit does before it trains, but does not train, which would take much longer. A file of another
+-- numerics version is accepted only if `mix` is true.
 local function read_training(path, mix)
   local keepers = require "moonrank.fit.checkpoint"
   if not opened then
@@ -280,7 +285,8 @@ local function read_training(path, mix)
   keepers.new(plan, run):open(epochs)
 end
 
--- Trains on what is accepted, without words about metrics that the file calls NaN.
+-- Continues a training run from a file that was accepted. Warnings about metrics that are NaN in the file are not
+-- printed.
 function targets.fit_checkpoint(_, path)
   local mix = not pcall(read_training, path, false)
   if mix then read_training(path, true) end

@@ -1,4 +1,4 @@
--- A store of results with fields of one's choice, and all that reads it.
+-- Fuzzes a store of results (SQLite file): writes one with changed fields, and reads it in every way.
 local core = require "moonrank.core"
 local mr = require "moonrank"
 local stores = require "moonrank.sweep.store"
@@ -6,7 +6,7 @@ local results = require "moonrank.results"
 
 local M = {}
 
--- Statements that put in a study with a trial of each state.
+-- SQL statements that add a study with one trial in each state.
 local rows = {
   [[INSERT INTO studies (id, name, space, sampler, seed, direction, metric, script, script_name, settings, data,
     planned, version, created)
@@ -27,7 +27,7 @@ local rows = {
     (2, 'train', 'ab12', 'queries')]],
 }
 
--- The fields that may be changed; others keep what was put in.
+-- The fields that a fuzz input may change. All others keep their values.
 local fields = {
   studies = { "name", "space", "sampler", "seed", "direction", "metric", "script", "script_name", "settings", "data",
     "planned", "forced", "version", "created" },
@@ -41,12 +41,13 @@ for name, columns in pairs(fields) do
   for _, column in ipairs(columns) do known[name .. "." .. column] = { name, column } end
 end
 
--- Changes of a store beside those of rows, by number.
+-- SQL statements for changes of the store other than those of single fields, by number.
 local others = { "PRAGMA user_version = 9", "PRAGMA user_version = 1", "PRAGMA application_id = 7",
   "CREATE TABLE more (x)", "DROP TABLE data", "CREATE VIEW seen AS SELECT * FROM trials", "DELETE FROM trials",
   "DELETE FROM studies", "CREATE INDEX more ON trials (value)" }
 
--- The value of a text after its kind: n(ull), z (true), i(nteger), r(eal), t(ext), b(lob), as a statement's parameter.
+-- Parses a value of the fuzz input for an SQL statement; its first letter is the type: n(ull), z (true), i(nteger),
+-- r(eal), t(ext), b(lob).
 local function value_of(kind, text)
   if kind == "i" then return math.tointeger(tonumber(text)) end
   if kind == "r" then return (tonumber(text) or 0) + 0.0 end
@@ -54,7 +55,7 @@ local function value_of(kind, text)
   return (kind == "t" or kind == "b") and text or nil
 end
 
-local image  -- a store's file without changes
+local image  -- bytes of a store file without changes
 
 local function make_image(path)
   local memory = core.open_database("", "memory")
@@ -70,7 +71,7 @@ local function make_image(path)
   return file:read "a"
 end
 
--- Changes what a line says; what breaks a rule of the table is left out.
+-- Makes the change that a line of the fuzz input describes. A change that breaks a constraint of the table is ignored.
 local function change(database, line)
   local name, row, kind, text = line:match "^(%l+%.[%l_]+) (%d) ([nzirtb])(.*)$"
   local field, other = known[name], others[tonumber(line:match "^do (%d)$")]
@@ -87,7 +88,7 @@ end
 ---@param text string
 function M.write(path, text)
   image = image or make_image(path)
-  -- who reads the last one still reads that
+  -- the file is replaced, not overwritten, because an open reader still uses the previous one
   for _, ending in ipairs{ "", "-wal", "-shm" } do os.remove(path .. ending) end
   local file = assert(io.open(path, "wb"))
   assert(file:write(image))
@@ -107,7 +108,7 @@ local function read_trials(store, study)
   store:reports(study, study.metric or "value")
 end
 
--- Results in each of their forms.
+-- Returns functions that print or export results in each of their formats.
 local function forms(found)
   return {
     function() tostring(found:trials()) end,
@@ -127,7 +128,7 @@ local function forms(found)
   }
 end
 
--- True if a line of the text is this word.
+-- Returns true if one line of the text is exactly this word.
 local function says(text, word) return ("\n" .. text .. "\n"):find("\n" .. word .. "\n", 1, true) end
 
 ---Functions that read a store: results and sweeps share one opening, which takes most of the time.

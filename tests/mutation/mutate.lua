@@ -1,8 +1,7 @@
--- Mutation testing: changes a Lua file in one place at a time (operators.lua), in a copy of the tree, and says which
--- changes none of the tests notices. A change counts as noticed where a test fails or takes more than --seconds of
--- processor time.
---   moonrank tests/mutation/mutate.lua --file scripts/objectives/protocol.lua \
---     --tests tests/scripts/objectives_protocol_spec.lua
+-- Mutation testing: changes a Lua file in one place at a time (operators.lua) in a copy of the tree, and prints the
+-- changes that no test notices. A change counts as noticed if a test fails or takes more than --seconds of CPU time.
+-- moonrank tests/mutation/mutate.lua --file scripts/objectives/protocol.lua \
+--   --tests tests/scripts/objectives_protocol_spec.lua
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = arg[0]:match "^(.*/)" or "./"
@@ -20,7 +19,7 @@ local args = mr.args{
 
 local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
--- Runs a shell command; its status, and what it printed.
+-- Runs a shell command. Returns its exit status and its output.
 local function run(command)
   local pipe = assert(io.popen(command .. " 2>&1; echo status $?"))
   local text = pipe:read "a"
@@ -52,7 +51,7 @@ end
 local program = must "readlink /proc/$PPID/exe":match "[^\n]+"
 local data = os.getenv "MOONRANK_DATA" or must "cd ../shared/data 2>/dev/null && pwd || true":match "[^\n]+"
 
--- True if all tests pass in the copy.
+-- Returns true if all tests pass in the changed copy of the tree.
 local function pass(copy)
   local settings = ("MOONRANK=%s MOONRANK_STDLIB=%s MOONRANK_SAMPLES_GIB=0 %s"):format(
     quoted(program), quoted(copy .. "/stdlib"), data and "MOONRANK_DATA=" .. quoted(data) or "")
@@ -64,7 +63,7 @@ local function pass(copy)
   return true
 end
 
--- A copy of the files that git knows, and of new ones that it does not ignore.
+-- Makes a copy of all files that git tracks, and of untracked files that git does not ignore.
 local function make_copy()
   local copy = must "mktemp -d":match "[^\n]+"
   must(("git ls-files -co --exclude-standard | tar -cf - -T - | tar -xf - -C %s"):format(quoted(copy)))

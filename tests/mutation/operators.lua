@@ -38,7 +38,7 @@ for word in ("and break do else elseif end for function goto if in local not or 
   keywords[word] = true
 end
 
--- True if an expression may end with this token.
+-- Returns true if an expression may end with this token.
 local function is_value(token)
   if token == nil then return false end
   if token.kind == "name" then return not keywords[token.text] or token.text == "end" end
@@ -47,7 +47,7 @@ end
 
 local closing = { ["("] = ")", ["{"] = "}", ["["] = "]" }
 
--- The token that closes the bracket at token i, or nil.
+-- Returns the index of the token that closes the bracket at token i, or nil.
 local function closes(tokens, i)
   local depth = 0
   for j = i, #tokens do
@@ -60,7 +60,8 @@ local function closes(tokens, i)
   return nil
 end
 
--- The last token of the arguments that begin at token i: (...), {...} or a text; nil where none do.
+-- Returns the index of the last token of a call's arguments that begin at token i: (...), {...} or a string. Returns
+-- nil if no arguments begin there.
 local function arguments_end(tokens, i)
   local token = tokens[i]
   if not token then return nil end
@@ -81,7 +82,7 @@ local function numbers(text)
   return { n == 0 and "1.0" or ("%.17g"):format(2 * n) }
 end
 
--- Changes at token i as {operator, first byte, last byte, replacement}.
+-- Returns the mutations that start at token i, each as {operator, first byte, last byte, replacement}.
 local function changes_at(tokens, text, i)
   local found, token, before = {}, tokens[i], tokens[i - 1]
   local function add(operator, first, last, now) found[#found + 1] = { operator, first, last, now } end

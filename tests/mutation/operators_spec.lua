@@ -1,9 +1,9 @@
--- The mutants of small texts, written out by hand.
+-- Tests mutation operators: the mutants of short Lua programs must be those written out here by hand.
 local test = require "moonrank.test"
 local describe, it, equal, check = test.describe, test.it, test.equal, test.check
 local operators = dofile "tests/mutation/operators.lua"
 
--- The texts of all mutants, of one operator or of all.
+-- Returns the texts of all mutants of a program, by one operator or by all.
 local function texts(text, operator)
   local found = {}
   for _, each in ipairs(operators.mutants(text)) do

@@ -1,4 +1,4 @@
--- One report of three documents (scripts/all.lua) on made-up data. The thesis has a spec of its own (thesis_spec.lua).
+-- Tests a report of three documents (scripts/all.lua) on made-up data. thesis_spec.lua tests the report of the thesis.
 local says = require "tests.support.says"
 local test = require "moonrank.test"
 local scripts = dofile "tests/support/scripts.lua"
@@ -23,7 +23,7 @@ local function is_whole(html)
   for id, times in pairs(page.ids) do equal(times, 1, id) end
   check(#page.links > 10, "has links")
   for _, link in ipairs(page.links) do check(page.ids[link:match "^#(.+)$"], link) end
-  -- the parts of a figure's file are named within the report, where their names must be unique
+  -- ids of elements in a figure's SVG must be unique in the report and be the targets of its links
   local seen = {}
   for id in html:gmatch "%sid=['\"]([^'\"]+)['\"]" do
     check(not seen[id], id)
@@ -41,16 +41,17 @@ it("all.lua --smoke makes a section for every script of the documents, and one b
   local words = ("--smoke --workers 1 --documents %s"):format(table.concat(documents, ","))
   scripts.run(folder, "all.lua", words, "MOONRANK_DATA=.")
   local html = sweeps.read(folder .. "/results/report.html")
-  -- beside the scripts' sections: the overview and the glossary
+  -- the report has two more sections than the scripts make: the overview and the glossary
   equal({ count(html, "<section"), count(html, "</section>") }, { sections + 2, sections + 2 })
   equal({ count(html, "<h1>"), count(html, "<h2"), count(html, '<li class="document">') },
     { 1, 2 + #documents, 1 + #documents })
   equal({ count(html, 'class="banner"'), count(html, "--smoke%): none of the numbers") }, { 1, 0 })
   local opening = html:match '<section id="findings">(.-)</section>'
   equal({ count(opening, "<svg"), count(opening, "<table"), count(opening, "<tr>") }, { 1, 1, 1 + #documents })
-  equal(count(html, '<p class="caption">made%-up '), 2)  -- the two tables of the lecture's families
+  -- the two tables of families of rankers in the lecture's sections
+  equal(count(html, '<p class="caption">made%-up '), 2)
   local titles = count(html, "<h3>[^<]*made%-up[^<]*</h3>")
-  equal(titles, 8)  -- the faces of seven sections and the profits of one are made up in reports on data, too
+  equal(titles, 8)  -- data of these sections are always made-up: faces in seven, profits in one
   for _, name in ipairs{ "MovieLens", "MQ2008", "CiteULike", "MSLR", "ClueWeb", "WEB10K" } do
     check(not html:find(name, 1, true), html:match("[^\n]*" .. name .. "[^\n]*"))
   end
@@ -68,7 +69,8 @@ it("titles in each all.lua have words beside the number of a table or figure, an
   end
 end)
 
--- Sections of the thesis that need no data: worked tables, the figures of chapters 1 and 3, and the learning rates.
+-- Sections of the thesis that need no data: tables of worked examples, the figures of chapters 1 and 3, and the table
+-- of learning rates.
 local without_data = { "Tables 2.2 to 2.4", "Tables 3.1 to 3.3", "Figure 1.1", "Figure 3.1", "Figure 3.2", "Figure 3.3",
   "Figure 3.4", "Figure 3.5", "Figure 3.6", "Figure 3.7", "Learning rates" }
 
@@ -85,7 +87,7 @@ scripts.it("all.lua says in a section why its script failed, makes the others, a
     check(not err:find(title .. ":", 1, true), err)
   end
   local failed = count(html, "This section could not be made: ")
-  local lecture = #dofile "scripts/lecture/all.lua" - 3  -- three need no data
+  local lecture = #dofile "scripts/lecture/all.lua" - 3  -- three scripts of the lecture need no data
   equal(failed, count(html, "<section") - 2 - #without_data - 3)
   check(failed > lecture + 20, "the thesis' other sections are there")
   check(err:find(("%d of %d sections"):format(failed, count(html, "<section") - 2), 1, true), err)
@@ -163,7 +165,8 @@ it("opening.lua shows agreement with printed numbers by document, and the grid's
   equal(#opening_of(documents_of_it, true).tables[1].columns, 3, "no printed number beside made-up data")
 end)
 
--- Two scripts that define a loss of the same name, and one whose study depends on what is defined.
+-- The script of a test. It runs two scripts that define a loss of the same name, and one whose study depends on the
+-- losses that are defined.
 local defining = [[
 local mr = require "moonrank"
 local sections = dofile(mr.args{ sections = "" }.sections)
@@ -194,7 +197,7 @@ scripts.it("sections.run hides what a script defines by name from the next scrip
   equal(status, 0, err)
   check(out:find("as before\n", 1, true), out)
   check(out:find "\nfound [12]", out)
-  -- the same study, by the script alone
+  -- the study resumes when its script runs alone
   status, out, err = sweeps.run(folder, "trains.lua")
   equal(status, 0, err .. out)
 end, defining)

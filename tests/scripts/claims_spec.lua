@@ -1,4 +1,4 @@
--- The results that docs/results/README.md states are those of the results files.
+-- Tests that the results which docs/results/README.md states agree with the results files.
 local files = require "tests.support.files"
 local test = require "moonrank.test"
 local core = require "moonrank.core"
@@ -8,7 +8,7 @@ local claims, results_file = dofile "docs/report/claims.lua", dofile "docs/repor
 
 local read = files.read
 
--- Fails with the first line that differs.
+-- Raises an error with the first line in which two texts differ.
 local function same_lines(path, made)
   local expected = made:gmatch "([^\n]*)\n"
   for line in read(path):gmatch "([^\n]*)\n" do
@@ -34,7 +34,7 @@ it("statements have sentences of at most 35 words", function()
   end
 end)
 
--- Results of a folder with one file of two cells and one claim.
+-- Calls `body` with a folder that has one results file with two cells, and one claim (a sentence on results).
 local function with_claim(body, value)
   local folder = sweeps.new_folder()
   local cells = {

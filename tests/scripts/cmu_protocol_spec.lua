@@ -1,5 +1,5 @@
--- The protocol of Li & Wu, scripts/cmu/protocol.lua, beside.lua and faces_protocol.lua, on made-up queries and images;
--- the answers are worked out beside each test.
+-- Tests the protocol of Li & Wu (scripts/cmu/protocol.lua, beside.lua and faces_protocol.lua) on made-up queries and
+-- images. Expected results are worked out beside each test.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local fold = require "moonrank.data.fold"
@@ -13,7 +13,7 @@ local function holds_in_pairs(numbers, rule)
   for i = 2, #numbers do check(rule(numbers[i - 1], numbers[i]), numbers[i]) end
 end
 
--- Rates are 1 or 3 times a power of ten, and grow.
+-- Learning rates must be 1 or 3 times a power of ten, in ascending order.
 local function check_rates(rates)
   for _, rate in ipairs(rates) do
     local digit = rate / 10 ^ math.floor(math.log(rate, 10) + 1e-9)
@@ -58,7 +58,7 @@ describe("protocol of web queries:", function()
     equal(count, 3 * 6000)
   end)
 
-  -- Queries whose rows with a larger first feature are relevant, or with `sign` -1 the others.
+  -- Returns queries in which rows with a larger first feature are relevant, or with `sign` -1 rows with a smaller one.
   local function queries(count, rows, sign, seed)
     local lists, features, u = {}, {}, mr.uniform({ count * rows, 4 }, { seed = seed, dtype = "float64" }):totable()
     for l = 1, count do
@@ -78,7 +78,7 @@ describe("protocol of web queries:", function()
   end
   local against_test = made_up(1, -1)
 
-  -- A trial that records the values reported after every epoch, and the record.
+  -- Returns a trial that records the values reported after each epoch, and the table of these values.
   local function listening()
     local told = {}
     return { _state = {}, report = function(_, epoch, values) told[epoch] = values end }, told
@@ -87,8 +87,8 @@ describe("protocol of web queries:", function()
   it("fit of networks trains 100 and 30 units in steps of 100 documents, by SGD or Adam", function()
     local losses = { RankNet = mr.losses.ranknet{ bound = "minmax" },
       DirectRanker = mr.losses.direct_ranker{ bound = "minmax" }, ["Class NN"] = mr.losses.bce{} }
-    -- of lists of 33 rows the fourth begins at row 100, the last of a step's hundred; of those of 20 the sixth at row
-    -- 101
+    -- A step ends with the list that reaches 100 rows. With lists of 33 rows, the fourth begins at row 100 and is the
+    -- last of its step. With lists of 20 rows, the sixth begins at row 101, in the next step.
     local of_33 = fold.new{ train = queries(15, 33, 1, 1), valid = against_test.valid, test = against_test.test,
       number = 1, k = 1, title = "made up" }
     for _, optimiser in ipairs{ "sgd", "adam" } do
@@ -99,7 +99,8 @@ describe("protocol of web queries:", function()
         local found =
           protocol.fit(data, { system = name, optimiser = optimiser, rate = rate, seed = 4, epochs = 2 }, trial)
         equal(#told, 2)
-        -- the same steps one by one, until the epoch that was chosen: 495 or 300 documents in 15 lists
+        -- repeats the training steps one by one until the chosen epoch, with 15 lists that have 495 or 300 documents in
+        -- all
         local model = mr.models.mlp{ inputs = 3, hidden = { 100, 30 }, activation = "relu", seed = 4 }
         local optimizer, steps = mr.optim[optimiser]{ lr = rate }:bind(model:parameters()), 0
         local part = name == "Class NN" and data.train:pointwise() or data.train
@@ -134,7 +135,7 @@ describe("protocol of web queries:", function()
 
   if pcall(core.xgboost_version) then
     it("fit of trees trains trees of depth 5 at eta 0.1, and a forest as one round of deep trees", function()
-      -- Noisy queries of twelve features, for trees deeper than twelve levels.
+      -- Returns queries with random relevance and twelve features, so that trees may grow deeper than twelve levels.
       local function wide(seed, sign)
         local x, lists = mr.uniform({ 1500, 12 }, { seed = seed }), {}
         local rows = x:totable()
@@ -174,7 +175,8 @@ describe("protocol of web queries:", function()
   it("fit of regressions chooses the penalty on validation, from powers of ten", function()
     holds_in_pairs(protocol.penalties, function(a, b) return math.abs(b / a - 10) < 1e-9 end)
     equal({ protocol.penalties[1], protocol.penalties[#protocol.penalties] }, { 0.01, 10000 })
-    -- validation and test disagree, so that the heaviest penalty need not be the best on both
+    -- relevance depends on the first feature with opposite signs in validation and test, so that the two prefer
+    -- different penalties
     for system, make in pairs{ ["Rank LR"] = mr.models.rank_logistic_regression,
       ["Class LR"] = mr.models.logistic_regression } do
       for _, sign in ipairs{ 1, -1 } do
@@ -194,7 +196,7 @@ describe("protocol of web queries:", function()
         equal(found.alpha, best.alpha, system)
         near({ found.valid, found.test.mean["ndcg@10"] }, { best.valid, best.test }, 1e-6, system)
         near(ndcg(found.model, data.test), best.test, 1e-6, system)
-        -- of penalties that order alike the first one stays
+        -- if two penalties give the same order, the first one is chosen
         equal(protocol.fit(data, { system = system, penalties = { 5, 5 + 1e-9 } }).alpha, 5)
       end
     end
@@ -237,7 +239,8 @@ describe("protocol of web queries:", function()
       { true, false, false, true, true, false, true, false })
     for title, system in pairs(named) do
       equal(system.by == recipes[system.recipe], system.recipe ~= nil, title)
-      equal(system.drawn, system.recipe ~= nil or title == "Class RF", title)  -- has a run for each seed
+      -- systems with random training have one run for each seed
+      equal(system.drawn, system.recipe ~= nil or title == "Class RF", title)
     end
     equal(protocol.tuned_on, 1)
   end)
@@ -260,7 +263,7 @@ describe("protocol of web queries:", function()
 end)
 
 describe("protocol of Table 1's comparisons:", function()
-  -- Validation of every system: 0.5, but for some.
+  -- Returns the validation result of every system: 0.5, except for those in `changes`.
   local function validation(changes)
     local found = {}
     for _, system in ipairs(protocol.systems) do found[system.title] = 0.5 end
@@ -308,7 +311,7 @@ describe("protocol of Table 1's comparisons:", function()
   end)
 
   it("compare applies Holm's correction over all data sets, to each pair once", function()
-    -- Eight queries: differences of one sign have p = 2 / 2^8 by enumeration, equal values p = 1.
+    -- Eight queries: if all differences have the same sign, p = 2 / 2^8 by enumeration; if all values are equal, p = 1.
     local low, high = { 1, 2, 3, 4, 5, 6, 7, 8 }, { 2, 3, 4, 5, 6, 7, 8, 9 }
     local function set(valid)
       local values = {}
@@ -365,7 +368,7 @@ describe("protocol of faces:", function()
     equal(found[1].dtype, "float32")
   end)
 
-  -- Images with these ages.
+  -- Returns drawn images of faces, labelled with these ages.
   local function aged(ages)
     local faces = mr.data.drawn_faces{ count = #ages, size = 8 }
     faces.labels = mr.tensor(ages)
@@ -373,7 +376,7 @@ describe("protocol of faces:", function()
   end
 
   it("face_pairs draws pairs more than five years apart: nine, one and two twelfths for the parts", function()
-    -- more than five years apart are 10 and 16, 10 and 30, 15 and 30, 16 and 30
+    -- the pairs of ages more than five years apart are 10 and 16, 10 and 30, 15 and 30, 16 and 30
     local faces, seen = aged{ 10, 15, 16, 30 }, {}
     local function pairs_of(part, count)
       return of_faces.face_pairs(faces, { part = part, pairs = count, seed = 1, features = mr.ones(4, 2) })
@@ -387,7 +390,7 @@ describe("protocol of faces:", function()
     end
     equal(seen, { ["1 3"] = true, ["1 4"] = true, ["2 4"] = true, ["3 4"] = true })
     test.raises(function() pairs_of("test", 30) end, "5")
-    -- ten years apart from one to the next: 28 pairs
+    -- eight ages, ten years apart from one to the next, have 28 pairs
     local spread, counts = aged{ 5, 15, 25, 35, 45, 55, 65, 75 }, {}
     for i, part in ipairs{ "train", "valid", "test" } do
       counts[i] = of_faces.face_pairs(spread, { part = part, pairs = 24, seed = 1, features = mr.ones(8, 2) }).count
@@ -398,7 +401,8 @@ describe("protocol of faces:", function()
       "by seed")
   end)
 
-  -- Pairs of rows with one feature each; the row with the larger one is the older one, or with sign -1 the other.
+  -- Returns pairs of rows with one feature. The row with the larger feature has grade 1 (older), or with `sign` -1 the
+  -- other row.
   local function pairs_of(count, sign, seed)
     local u, lists = mr.uniform({ 2 * count, 1 }, { seed = seed }), {}
     local x = u:reshape(2 * count):totable()
@@ -406,8 +410,8 @@ describe("protocol of faces:", function()
     return mr.data.dataset{ lists = mr.lists(lists), features = u }
   end
 
-  -- A linear model by gradient descent on RankNet's loss, written out, in batches of 100 pairs: the weight after each
-  -- epoch.
+  -- Returns the weight of a linear model after each epoch, trained by gradient descent on RankNet's loss in batches of
+  -- 100 pairs. Loss and gradient are computed here.
   local function descent(train, rate, seed, epochs)
     local w, after = mr.models.linear{ inputs = 1, seed = seed }:parameters()[1]:reshape(1):item(), {}
     for epoch = 1, epochs do
@@ -436,7 +440,8 @@ describe("protocol of faces:", function()
       return model:parameters()[1]:reshape(1):item(), #told
     end
     local by_epoch = descent(train, 4, 6, 5)
-    -- of one feature the accuracy is that of the weight's sign: of equal accuracy the first epoch stays
+    -- with one feature, the accuracy depends only on the sign of the weight; among epochs with equal accuracy, the
+    -- first is chosen
     local sign, first = by_epoch[3] > 0, 3
     for epoch = 3, 1, -1 do first = (by_epoch[epoch] > 0) == sign and epoch or first end
     local found, epochs = fitted(pairs_of(30, 1, 2))
@@ -446,8 +451,8 @@ describe("protocol of faces:", function()
   end)
 
   it("fit_face measures the AUC on validation pairs, not on training pairs", function()
-    -- descent raises the weight from below 0: pairs that disagree with training keep the first epoch, those that agree
-    -- do not
+    -- training raises the weight from below 0 to above 0. Validation pairs that contradict the training pairs prefer
+    -- the first epoch; validation pairs that agree with them prefer a later one
     local train = pairs_of(250, 1, 1)
     local start = mr.models.linear{ inputs = 1, seed = 6 }:parameters()[1]:reshape(1):item()
     local function fitted(sign)
@@ -464,7 +469,7 @@ describe("protocol of faces:", function()
     near({ with[40], against[40] }, { 1, 0 }, 1e-9)
   end)
 
-  -- A part with five images and pairs of them.
+  -- Returns a part of a fold with five images, and pairs of them.
   local function part(items, grades, features, ages)
     return { items = { lists = mr.lists{ { 0, 0, 0, 0, 0 } }, count = 5 },
       features = features, images = { labels = mr.tensor(ages) },
@@ -478,16 +483,18 @@ describe("protocol of faces:", function()
   local function score(of) return of.features:reshape(5) end
 
   it("judge counts ties as half, classifiers also by labels, and regressions also by R^2", function()
-    -- the older one against the younger one: 2 and -1, 2 and 2, 2 and 0, -1 and 2, 0.5 and -1, 2 and 0.5
+    -- scores of the older and the younger image of each pair: 2 and -1, 2 and 2, 2 and 0, -1 and 2, 0.5 and -1, 2 and
+    -- 0.5
     local found, margins = of_faces.judge("classification", score, data)
     equal({ found.accuracy, found.valid }, { (1 + 0.5 + 1 + 0 + 1 + 1) / 6, 1.0 })
-    -- labels 1 and 0: a score above 0, and one of 0 or below; so the first, third and fifth pair
+    -- both labels are right if the older image has a score above 0 and the younger one a score of at most 0: pairs 1, 3
+    -- and 5
     equal(found.both, 3 / 6)
     equal(margins:totable(), { 3.0, 0.0, 2.0, -3.0, 1.5, 1.5 })
     equal(found.r2, nil)
     found = of_faces.judge("ranking", score, data)
     equal({ found.both, found.r2, found.valid, found.accuracy }, { nil, nil, 1.0, 0.75 })
-    -- ages 40, 10, 50, 20, 30: mean 30, squares 100 + 400 + 400 + 100 = 1000
+    -- the ages 40, 10, 50, 20, 30 have mean 30 and sum of squares 100 + 400 + 400 + 100 = 1000
     near(of_faces.judge("regression", score, data).r2, 1 - (38 ^ 2 + 11 ^ 2 + 48 ^ 2 + 20 ^ 2 + 29.5 ^ 2) / 1000, 1e-6)
     near(of_faces.judge("regression", score, data, 20).r2, 1 - (0 + 30 ^ 2 + 10 ^ 2 + 20 ^ 2 + 20 ^ 2) / 1000, 1e-6)
   end)

@@ -1,5 +1,5 @@
--- Table 1 and Figure 1 of Li & Wu: with --smoke they show what the store holds. The settings of their runs are
--- tested with made-up outcomes in place of trainings.
+-- Tests Table 1 and Figure 1 of Li & Wu: with --smoke they show what the store contains. For settings of their runs,
+-- made-up outcomes replace training.
 local mr = require "moonrank"
 local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
@@ -9,7 +9,7 @@ local mean = dofile("tests/support/numbers.lua").mean
 local test = require "moonrank.test"
 local it, equal, check, near = test.it, test.equal, test.check, test.near
 
--- The only trial with these parameters: its number.
+-- Returns the number of the only trial with these parameters.
 local function trial_of(results, where)
   local columns = results:columns()
   local rows = columns:rows("spec", where)
@@ -68,8 +68,8 @@ scripts.it("figure_1.lua --smoke shows the values that the runs reported", { "gn
   check(sweeps.read(folder .. "/results/cmu/figure_1.svg"):lower():find("made-up", 1, true), "the figure says so")
 end)
 
--- In place of a training: notes what it was asked for. Validation likes one rate of each network and optimiser best,
--- test another.
+-- Returns a function that replaces training and records its arguments. Validation is best at one learning rate of each
+-- network and optimizer, the test part at another.
 local function stub(asked, best)
   return function(fold, o, trial)
     local call = { fold = fold, reports = trial ~= nil }
@@ -113,7 +113,8 @@ scripts.it("queries.runs tunes rates on the first fold, and trains all systems o
   local tried = {}
   for _, call in ipairs(tuning) do tried[("%s %g"):format(call.optimiser, call.rate)] = true end
   for _, name in ipairs{ "sgd 0.001", "sgd 10", "adam 3e-05", "adam 0.1" } do check(tried[name], name) end
-  -- 3 networks in 3 recipes and the forest, with 3 seeds on 3 folds; the 4 others draw nothing
+  -- 3 networks in 3 recipes and one forest are trained with 3 seeds on 3 folds. The 4 other systems have no random
+  -- numbers
   equal(#rest, 3 * 3 * (3 * 3 + 1) + 3 * 4)
   local data, protocol = mr.data.letor_folds(folder .. "/mq2008"), dofile "scripts/cmu/protocol.lua"
   for _, call in ipairs(asked) do
@@ -130,7 +131,7 @@ scripts.it("queries.runs tunes rates on the first fold, and trains all systems o
     for seed = 1, 3 do
       local where = (": fold %d, seed %d"):format(fold, seed)
       for _, name in ipairs{ "RankNet 0.001", "RankNet 0.1", "Class NN 0.03", "Class RF", "Rank LR" } do
-        -- RankNet's best rate of Adam is that of the paper's descent
+        -- RankNet runs twice at this rate: it is the best rate of Adam, and the paper's rate of SGD
         local often = name == "Rank LR" and seed > 1 and 0 or name == "RankNet 0.001" and 2 or 1
         equal(seeds[name .. where] or 0, often, name .. where)
       end
@@ -169,22 +170,23 @@ scripts.it("queries.runs keeps the values of a fold's test queries by name", {},
   near(columns:column("runs", "valid")[row], 1 - math.log(100), 1e-9)
 end)
 
--- Effects of systems on the queries' values, and on validation: LambdaMART and the forest are best on validation, Rank
--- LR and boosting on test; the best one of all on validation, RankNet at the rate of the paper, is left out.
+-- Made-up effects of systems on nDCG of test queries, and on validation. LambdaMART and the forest are best on
+-- validation, Rank LR and boosting on test. RankNet at the paper's rate has the best validation, and must be ignored in
+-- comparisons.
 local on_test = { ["Rank LR"] = 3 / 8, LambdaMART = 1 / 4, ["Class Boost"] = 3 / 8, ["Class RF"] = 1 / 8,
   ["Class LR"] = 1 / 4 }
 local on_valid = { LambdaMART = 0.8, ["Rank LR"] = 0.7, ["RankNet (SGD, 0.001)"] = 0.95, ["Class RF"] = 0.8,
   ["Class Boost"] = 0.7 }
 
--- Values of a query are means over the seeds, which differ by 1/16 either way. Under Adam networks gain, the classifier
--- for ten of twelve queries alone.
+-- Returns the made-up nDCG of a query. The two seeds differ by 1/16 up and down. Adam raises all networks by 1/16, but
+-- the classifier loses for two of the twelve queries.
 local function value_of(trial, query)
   local seeds = trial.draw and (trial.draw == 1 and 1 or -1) / 16 or 0
   local adam = trial.system:find "Adam" and (trial.system:find "Class NN" and query > 10 and -1 / 16 or 1 / 16) or 0
   return 1 / 4 + query / 64 + (on_test[trial.system] or 0) + seeds + adam
 end
 
--- Runs on six queries in each of two folds.
+-- Makes a study with runs on six queries in each of two folds.
 local function made_runs(folder, name, protocol)
   local systems, drawn = {}, {}
   for i, system in ipairs(protocol.systems) do
@@ -203,7 +205,7 @@ local function made_runs(folder, name, protocol)
     end }
 end
 
--- The section of table_1.lua or differences.lua with these runs, on two data sets.
+-- Returns the section of table_1.lua or differences.lua, made from these runs on two data sets.
 local function section_of(script)
   local folder = sweeps.new_folder()
   local lists = mr.lists{ { 1, 0 }, { 0, 1 } }
@@ -222,7 +224,8 @@ local function section_of(script)
   end })
 end
 
--- Runs behind a cell of nDCG@10 in a row of the slice, whose next cells, from column `from` on, are given.
+-- Returns the number of training runs behind the cell nDCG@10 in one row of the MSLR slice. The row is given by its
+-- cells from column `from` on.
 local function runs_of(section, from, ...)
   local wanted = table.concat({ "mslr", ... }, "|")
   for _, row in ipairs(section.tables[1].rows) do
@@ -240,12 +243,12 @@ it("table_1.lua counts a query once for all seeds", function()
   equal({ lr.queries, ranknet.queries, rows["mslr Class RF"].queries }, { 12, 12, 12 })
   equal({ ranknet.rate, rows["mslr RankNet (Adam, best rate)"].rate, rows["mslr RankNet (SGD, 0.001)"].rate,
     lr.rate }, { "10 (edge)", "0.01", "0.001", "" })
-  -- printed numbers stand beside the slice, for networks at the rate of the paper
+  -- printed numbers are shown for the MSLR slice only, and for networks only at the paper's learning rate
   equal({ rows["mslr RankNet (SGD, 0.001)"]["printed (WEB10K)"], lr["printed (WEB10K)"], ranknet["printed (WEB10K)"],
     rows["mq2008 Rank LR"]["printed (WEB10K)"] }, { 0.1923, 0.1718 })
-  -- one relevant row of two is first or second at random
+  -- a random ranking puts the one relevant row of two first or second with equal probability
   near(rows["mslr random ranking"]["nDCG@10"], (1 + math.log(2) / math.log(3)) / 2, 1e-6)
-  -- runs behind a mean: two folds, and two seeds of those that draw
+  -- the number of runs behind a mean: two folds, times two seeds for systems with random training
   equal({ runs_of(section, 3, "Rank LR"), runs_of(section, 3, "Class RF"), runs_of(section, 3, "random ranking") },
     { 2, 4, 0 })
 end)
@@ -261,12 +264,12 @@ it("differences.lua finds the best of each kind on validation, and compares quer
   near({ some["a - b"], some.p }, { 1 / 24, 2 * (1 + 12 + 66) / 4096 }, 1e-6)
   local text = section.text:gsub("%s+", " ")
   check(text:find("Class RF, [^.]* LambdaMART, [^.]*%-0%.1250"), text)
-  -- a change is from the runs of both systems
+  -- the number of runs behind a change counts the runs of both systems
   equal({ runs_of(section, 2, "Class RF", "LambdaMART"), runs_of(section, 2, "Class LR", "Rank LR") }, { 6, 4 })
-  -- of five pairs of families one is higher (boosting), one lower (logistic regression); under Adam the classifier
-  -- falls behind RankNet for two queries of twelve
+  -- of five pairs of classifier and ranker, the classifier is significantly better in one (boosting) and worse in one
+  -- (logistic regression). With Adam, the classifier is worse than RankNet for two of twelve queries
   equal(in_process.numbers(section.finding), { 10, 1, 5, 1, 1, 1, 5, 1, 1 })
-  -- Adam is ahead for three of three networks, of which two are significant after the correction
+  -- Adam is better than SGD for all three networks, significantly for two after Holm's correction
   for part in text:gmatch "Adam is ahead(.-)%. " do
     local counts = in_process.numbers(part)
     equal({ counts[1], counts[2], counts[3] }, { 3, 3, 2 }, part)

@@ -1,5 +1,5 @@
--- The systems of Li & Wu's Tables 2 and 3 and their data, scripts/cmu/systems.lua and faces.lua, on a few drawn faces.
--- Each training is repeated by other code, and the margins of the test pairs are compared.
+-- Tests the systems of Li & Wu's Tables 2 and 3 and their data (scripts/cmu/systems.lua and faces.lua) on a few drawn
+-- faces. Each training is repeated by other code, and the margins of test pairs are compared.
 local mr = require "moonrank"
 local scripts = dofile "tests/support/scripts.lua"
 local with_words = dofile("tests/support/in_process.lua").with_words
@@ -18,7 +18,7 @@ for _, features in ipairs{ false, true } do
   for _, each in ipairs(systems.of(features)) do by_name[each.name] = each end
 end
 
--- A trial with seed 2, and how many epochs it was told of.
+-- Returns a trial with seed 2, and a table of the epochs that were reported to it.
 local function listening()
   local told = {}
   return { _state = {}, split = 2, report = function(_, epoch) told[epoch] = true end }, told
@@ -41,10 +41,10 @@ local inputs = 3 * 12 * 12
 local function network() return mr.models.mlp{ inputs = inputs, hidden = { 7, 3 }, seed = 2 } end
 local function linear() return mr.models.linear{ inputs = inputs, seed = 2 } end
 local function convolutional() return mr.models.cnn{ height = 12, width = 12, channels = 3, kernel = 2, seed = 2 } end
--- Images of the training pairs one by one.
+-- Returns the images of the training pairs as single rows.
 local function single() return data.train.pairs:pointwise() end
 
--- A forest of 100 trees, each of 63 % of the rows, and 100 rounds of boosting.
+-- Trains a forest of 100 trees, each on 63 % of the rows; `boosted` trains 100 rounds of boosting.
 local function forest(objective, train, depth)
   return fitted(mr.models.trees{ objective = objective, seed = 2, depth = depth, trees = 100, rounds = 1, eta = 1,
     subsample = 0.63, colsample_bynode = 0.33 }, nil, train)
@@ -80,7 +80,7 @@ local other_code = {
   ["Class Boost"] = function(depth) return boosted("binary:logistic", single(), depth) end,
 }
 
--- Settings 1 and 3 of each system: rates grow by threes from the first one, penalties too.
+-- Settings 1 and 3 of each system, as listed in the grid: learning rates and penalties grow by factors of about 3.
 local grid = {
   ["Reg. NN"] = { 0.01, 0.1 }, ["Reg. LR-l1"] = { 0.3, 3 }, ["Reg. LR-l2"] = { 0.3, 3 }, ["Reg. RF"] = { 6, 12 },
   ["Reg. Boost"] = { 2, 4 }, RankNet = { 0.003, 0.03 }, DirectRanker = { 0.003, 0.03 }, ["Rank LR"] = { 0.0003, 0.003 },
@@ -88,7 +88,7 @@ local grid = {
   ["Class LR"] = { 0.0003, 0.003 }, ["Class RF"] = { 4, 8 }, ["Class Boost"] = { 2, 4 },
 }
 
--- Scores of the older image and of the younger one of every test pair.
+-- Returns the scores of the older and of the younger image for every test pair.
 local function by_age(model)
   local scores = mr.no_grad(function()
     return model{ lists = data.test.items.lists, features = data.test.features }:totable()
@@ -102,7 +102,7 @@ local function by_age(model)
   return older, younger, scores, ages
 end
 
--- The coefficient of determination of ages that are predicted by scores times a scale.
+-- Returns R^2 of predicting ages by scores times `scale`.
 local function explained(scores, ages, scale)
   local mean, errors, all = 0, 0, 0
   for _, age in ipairs(ages) do mean = mean + age / #ages end
@@ -149,7 +149,7 @@ describe("scripts/cmu/systems.lua", function()
     for name in pairs(other_code) do
       if not name:find "RF" and not name:find "Boost" then
         local told = check_system(name)
-        -- an epoch of images has fewer steps than one of pairs; lasso and ridge are solved
+        -- number of epochs: an epoch over images has fewer steps than one over pairs; lasso and ridge need no epochs
         equal(#told, name == "Reg. NN" and 12 or name:find "^Reg" and 0 or 2, name)
         check(by_name[name].grid.extends, name)
       end
@@ -184,7 +184,7 @@ describe("faces.data", function()
     end
   end)
 
-  -- The mean and the deviation of each column of rows, applied to other rows.
+  -- Returns rows whose columns are standardized by the means and standard deviations of the rows `by`.
   local function standardised(rows, by)
     local found = {}
     for i = 1, #rows do found[i] = {} end
@@ -202,7 +202,7 @@ describe("faces.data", function()
     near(data.test.features, mr.tensor(standardised(pixels "test", pixels "train")), 1e-3)
   end)
 
-  -- Two convolutions with random weights, ReLU and maxima of 2 x 2, written out.
+  -- Returns the output of a convolution with these weights, ReLU and 2 x 2 maximum pooling, computed by plain loops.
   local function convolved(image, weights)
     local size, kernel, found = #image[1], #weights[1][1], {}
     for o, of_output in ipairs(weights) do
@@ -231,7 +231,7 @@ describe("faces.data", function()
     local few = { images = "", features = "", count = 20, size = 12, pairs = 24, kernel = 5, epochs = 1,
       widths = { 2 }, table_3 = true }
     local found = faces.data(few, 1)
-    -- weights of a layer with ReLU have the variance 2 over the number of inputs
+    -- the initial weights of a layer with ReLU have the variance 2 / number of inputs
     local function weights(shape, stream)
       return mr.normal(shape,
         { sd = math.sqrt(2 / (shape[2] * shape[3] * shape[4])), seed = 1, stream = stream }):totable()
@@ -246,9 +246,9 @@ describe("faces.data", function()
   end)
 end)
 
--- The rest of this file runs sweeps with made-up outcomes in place of trainings. Validation prefers large settings of
--- RankNet with seed 1 and small ones with seed 2. As in a real run, only classifiers are counted by labels and only
--- regressions have an R2, so that the study of a longer grid of RankNet has neither.
+-- The rest of this file runs sweeps with made-up outcomes instead of training. Validation prefers large settings of
+-- RankNet with seed 1, and small ones with seed 2. As in a real run, only classifiers have the accuracy by labels and
+-- only regressions have R^2, so the RankNet study with a longer grid has neither.
 local function stub(asked)
   return function(system, value, of, trial)
     asked[#asked + 1] = { name = system.name, setting = trial.setting, value = value, seed = trial.split, data = of }

@@ -1,4 +1,4 @@
--- The protocol of the grid on small made-up data, against numbers worked by hand.
+-- Tests the protocol of the grid of losses and bounds on small made-up data, against numbers worked out by hand.
 local mr = require "moonrank"
 local fold_of = require "moonrank.data.fold"
 local test = require "moonrank.test"
@@ -9,7 +9,7 @@ local it, check, equal, near = test.it, test.check, test.equal, test.near
 local function three_users(value, other) return protocols.three_users(value, other, 200) end
 local sorted = protocols.sorted
 
--- A fold of two queries of graded documents with two features, and of `more` such queries in train.
+-- Returns a fold with two queries of graded documents with two features in each part, and `more` such queries in train.
 local function small_fold(more)
   local function part(count)
     local grades, rows = {}, {}
@@ -100,7 +100,8 @@ local sets = {
   trees = protocol.sets.trees({ small_fold() }, 2),
 }
 
--- One list more than a batch holds makes a second step; Adam's step is the learning rate.
+-- Tests the batch size and the learning rate: with one list more than a batch holds, an epoch has a second step. A
+-- first step of Adam has the size of the learning rate.
 it("protocol.train steps with Adam on 32 lists, and on 4 of the MSLR slice", function()
   for name, batch in pairs{ movielens = 32, citeulike = 32, mq2008 = 32, mslr = 4 } do
     local _, model = train(sets[name], { lists = batch + 1, each_epoch = once() })
@@ -110,15 +111,17 @@ it("protocol.train steps with Adam on 32 lists, and on 4 of the MSLR slice", fun
   end
 end)
 
--- The relevant row has 95 others above it, each a rank apart; a step of 0.1 lets it pass one in about five epochs, so
--- that validation improves often enough for any patience.
+-- A training run that improves for 200 epochs: the relevant row starts below 95 rows whose scores are 1 apart. Each
+-- epoch changes scores by about 0.1, so it passes a row about every five epochs, sooner than any patience ends
+-- training.
 it("protocol.train ends after 200 epochs, or by patience after 10 on users and 20 on queries", function()
   local grades, start = { 1 }, { 0 }
   for i = 1, 95 do grades[i + 1], start[i + 1] = 0, i end
   local function climb(set)
     return #train(set, { grades = grades, start = start, loss = mr.losses.ranknet() }).history
   end
-  local function stuck(set) return #train(set, { start = { 1, 0 } }).history end  -- the first epoch is as good as any
+  -- scores start in the right order, so no later epoch is better than the first
+  local function stuck(set) return #train(set, { start = { 1, 0 } }).history end
   equal({ climb(sets.movielens), climb(sets.mq2008), climb(sets.mslr) }, { 200, 200, 200 })
   equal({ stuck(sets.movielens), stuck(sets.citeulike), stuck(sets.mq2008), stuck(sets.mslr) }, { 11, 11, 21, 21 })
 end)
@@ -129,7 +132,8 @@ it("protocol.train chooses the epoch by the loss's metric on validation, and mea
   equal(train(sets.movielens, { start = { 0, 1 }, valid = { 0, 1 }, metric = "ap" }).best.epoch, 1)
   equal(late.choices[1].metric.name, "ap")
   equal({ late.test.mean.ap, late.test.mean.ndcg }, { 1.0, 1.0 })
-  -- training lifts the second row over the third, not over the first: nDCG has its best epoch there, RR at once
+  -- training lifts the second row over the third, but not over the first: nDCG is best after that, RR in the first
+  -- epoch
   local o = { grades = { 1, 1, 0 }, start = { 5, 0, 1 }, metric = "rr" }
   equal(train(sets.movielens, o).best.epoch, 1)
   o.metric = "ndcg"
@@ -163,7 +167,7 @@ it("protocol.sets.trees grows 200 rounds of depth 5 with the rate as eta, by see
   equal(#run.history, 2)
 end)
 
--- The search goes on from the rates of a setting to where the best one is not at the edge.
+-- The search for a learning rate begins with the rates of a data set, and continues while the best rate is at an edge.
 it("search.run begins with a setting's three rates, and stays between its least and largest one", function()
   local search = dofile "scripts/grid/search.lua"
   local function tried(set, peak)
@@ -176,7 +180,7 @@ it("search.run begins with a setting's three rates, and stays between its least 
   for name, rates in pairs(starts) do
     local found = tried(sets[name], rates[2])
     equal({ name, found }, { name, rates })
-    for _, peak in ipairs(rates) do  -- all three are tried, whichever is the best
+    for _, peak in ipairs(rates) do  -- all three starting rates are tried, whichever is the best
       local all = {}
       for _, rate in ipairs((tried(sets[name], peak))) do all[rate] = true end
       for _, rate in ipairs(rates) do check(all[rate], ("%s: %g, the best is %g"):format(name, rate, peak)) end
@@ -212,8 +216,8 @@ it("protocol.losses has all losses of the library and variants, each with a metr
     { "ap", "rr", "nrbp(0.95)", "precision@5", "ndcg" })
 end)
 
--- Two rows with equal scores, the second relevant: LambdaRank's loss is the change of its metric by the swap times log
--- 2.
+-- With two rows of equal scores, the second relevant, LambdaRank's loss is the metric's change by swapping them, times
+-- log 2.
 it("protocol.loss of LambdaRank's variants weighs a pair by the change of its metric", function()
   local function value(name, grades)
     return protocol.loss(name)(mr.zeros({ #grades }, { dtype = "float64" }), mr.lists{ grades }):item() / math.log(2)
@@ -222,13 +226,15 @@ it("protocol.loss of LambdaRank's variants weighs a pair by the change of its me
   near(value("lambdarank_rr", { 0, 1 }), 1 - 1 / 2, 1e-9)
   near(value("lambdarank", { 0, 1 }), 1 - math.log(2) / math.log(3), 1e-9)
   near(value("lambdarank_nrbp", { 0, 1 }), 1 - 0.95, 1e-9)
-  near(value("lambdarank_precision", { 0, 0, 0, 0, 0, 1 }), 5 / 5, 1e-9)  -- of each of the five pairs a fifth
+  -- each of the five pairs changes precision@5 by 1/5
+  near(value("lambdarank_precision", { 0, 0, 0, 0, 0, 1 }), 5 / 5, 1e-9)
   near(value("lambdarank_precision", { 0, 1 }), 0, 1e-9)
 end)
 
 -- The list {0, 0, 0, 1} has three pairs of unequal grades and three of equal ones. With scores 0, 0, 0, s, unequal
--- pairs have the loss log(1 + exp(-s)), equal pairs a loss without s. Balanced targets 1, 1/2 and 0 are equally
--- frequent. With each pair in both orders there are 6 of 1/2 against 3 of 1 and 3 of 0, so unequal pairs count twice.
+-- pairs have the loss log(1 + exp(-s)), and equal pairs a loss that does not depend on s. Balancing makes the targets
+-- 1, 1/2 and 0 equally frequent. With each pair in both orders, 6 have target 1/2, 3 have 1 and 3 have 0, so unequal
+-- pairs count twice.
 it("protocol.loss of RankNet with upsampling counts unequal pairs twice if equal ones are as many", function()
   local function value(name, s)
     return protocol.loss(name)(mr.tensor({ 0, 0, 0, s }, { dtype = "float64" }), mr.lists{ { 0, 0, 0, 1 } }):item()
@@ -241,7 +247,7 @@ it("protocol.loss of RankNet with upsampling counts unequal pairs twice if equal
   end
 end)
 
--- Grades 1 and 2: no row is below grade 1, so that no pair counts and the bound has nothing to scale by.
+-- All grades are 1 or 2, so there is no row below grade 1: no pair counts, and the bound has nothing to scale.
 it("protocol.loss bounds losses of pairs by pairs with a relevant row, also with graded labels", function()
   local scores, lists = mr.tensor({ 0.5, -0.5, 0.25 }, { dtype = "float64" }), mr.lists{ { 1, 2, 2 } }
   for _, name in ipairs{ "ranknet", "ranknet_all_pairs", "direct_ranker", "hinge", "ranknet_upsampled" } do
@@ -270,7 +276,8 @@ it("protocol.means averages validation over the bounds of a rate, and gives none
     trial("ap", "distribution", 0.125), trial("mse", "none", 0.5), trial("mse", "minmax", 0.25), trial("rr", "none",
       0.5),
     trial("rr", "minmax", 0.5) }, { ap = 0.75, ["ap distribution"] = 0.125, mse = 0.375 })
-  near(protocol.share_of_cap * 30, 5, 1e-12)  -- of the usual cap of 30 seconds
+  -- a run that searches a learning rate may take 5 seconds of the usual cap of 30 seconds
+  near(protocol.share_of_cap * 30, 5, 1e-12)
 end)
 
 it("protocol.converged accepts patience, or a best epoch before the last tenth, but no cap", function()
@@ -283,7 +290,7 @@ it("protocol.converged accepts patience, or a best epoch before the last tenth, 
 end)
 
 it("protocol.chance is the mean over all orders of a list", function()
-  -- AP of two rows, one of them relevant, is 1 or 1/2; of three, two of them relevant, 29/36
+  -- AP of a list of two rows, one relevant, is 1 or 1/2; the mean AP of three rows, two relevant, is 29/36
   near(protocol.chance("ap", mr.lists{ { 0, 1 }, { 1, 1, 0 } }), { 3 / 4, 29 / 36 }, 1e-6)
 end)
 
@@ -291,14 +298,15 @@ it("protocol.beyond gives the mean above chance and its bootstrap interval of 95
   local nan = 0 / 0
   local found = protocol.beyond({ 0.5, 0.75, nan, 1.0 }, { 0.25, 0.25, 0.25, nan })
   near(found.mean, (0.25 + 0.5) / 2, 1e-12)
-  near({ found.low, found.high }, { 0.25, 0.5 }, 1e-12)  -- a quarter of the samples has twice the same list
+  -- a quarter of the bootstrap samples has the same one of the two lists twice
+  near({ found.low, found.high }, { 0.25, 0.5 }, 1e-12)
   local values, zeros = {}, {}
   for i = 1, 50 do values[i], zeros[i] = (i * 37 % 101) / 101, 0.0 end
   local spread, usual = protocol.beyond(values, zeros), mr.stats.bootstrap(values, { samples = 2000, level = 0.95 })
   near({ spread.low, spread.high }, { usual.low, usual.high }, 1e-12)
 end)
 
--- A cell of the grid.
+-- Returns the record of one cell of the grid: a loss under a bound.
 local function cell(loss, bound, values, o)
   local made = { loss = loss, bound = bound, values = values, low = 0.1, converged = true, capped = 0 }
   for key, value in pairs(o or {}) do made[key] = value end
@@ -316,8 +324,8 @@ it("protocol.sound accepts a cell that converged without a cap and is above chan
   equal({ protocol.above_chance{ low = 0 }, protocol.above_chance{ low = 1e-9 } }, { false, true })
 end)
 
--- Six users: where all differences are 1, 2 of the 64 choices of signs are as far, p = 1/32. For 2, -1, 1, 1, 1, 1 the
--- choices are counted.
+-- Exact p-values of six users by enumerating all 64 choices of signs. If all differences are 1, two choices are as
+-- extreme, p = 1/32. For the differences 2, -1, 1, 1, 1, 1 the choices are counted below.
 it("protocol.compare tests changes against no bound in pairs, with Holm's correction over all settings", function()
   local free = { 0, 0, 0, 0, 0, 0 }
   local first = { ["ap none"] = cell("ap", "none", free), ["ap minmax"] = cell("ap", "minmax", { 1, 1, 1, 1, 1, 1 }),
@@ -328,7 +336,8 @@ it("protocol.compare tests changes against no bound in pairs, with Holm's correc
   local compared = protocol.compare({ first, second }, 1000)
   local names, changes = {}, {}
   for i, each in ipairs(compared) do names[i], changes[i] = each.loss .. " " .. each.bound, each.change end
-  equal(names, { "ap minmax", "ap zscore", "mse expectation", "mse minmax" })  -- rr has no cell without a bound
+  -- rr is missing, because it has no cell without a bound to compare with
+  equal(names, { "ap minmax", "ap zscore", "mse expectation", "mse minmax" })
   near(changes, { 1, 0, 5 / 6, -1 }, 1e-12)
   local counted = 0
   for signs = 0, 63 do
@@ -337,13 +346,15 @@ it("protocol.compare tests changes against no bound in pairs, with Holm's correc
     counted = counted + (math.abs(sum) >= 5 and 1 or 0)
   end
   local ps = { 1 / 32, 1, counted / 64, 1 / 32 }
-  near({ compared[1].p, compared[4].p }, { 4 * ps[1], 4 * ps[1] }, 1e-12)  -- the least of four, and no less after it
+  -- Holm's correction multiplies the smallest of four p-values by 4, and later ones never become smaller than it
+  near({ compared[1].p, compared[4].p }, { 4 * ps[1], 4 * ps[1] }, 1e-12)
   near({ compared[2].p, compared[3].p }, { 1, math.max(4 * ps[1], 2 * ps[3]) }, 1e-12)
-  -- the second cell is not above chance, the two last have not converged without a bound
+  -- left out of summaries: the second cell, which is not better than chance, and the last two, whose run without a
+  -- bound has not converged
   local summarised = {}
   for c, each in ipairs(compared) do summarised[c] = each.summarised end
   equal(summarised, { true, false, false, false })
-  equal(compared[1].in_errors, math.huge)  -- all differences are alike
+  equal(compared[1].in_errors, math.huge)  -- all differences are equal, so their standard error is 0
   near(compared[3].in_errors, (5 / 6) / math.sqrt(((2 - 5 / 6) ^ 2 + (1 + 5 / 6) ^ 2 + 4 * (1 / 6) ^ 2) / 5 / 6), 1e-9)
   equal(compared[2].in_errors, 0.0)
 end)

@@ -1,5 +1,5 @@
--- The grid in one command on made-up data: it must show every cell with the numbers of the store, and show the same
--- when it runs again.
+-- Tests the grid of losses and bounds as one command on made-up data: it must show every cell with the numbers of the
+-- store, and show the same when it runs again.
 local mr = require "moonrank"
 local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
@@ -9,7 +9,7 @@ local it, equal, check, near = test.it, test.equal, test.check, test.near
 
 local here = scripts.root
 
--- A cell of the table of all cells, by loss, bound and number of the setting.
+-- Returns a cell of the table of all cells, by loss, bound and number of the data set.
 local function cell_in(text, loss, bound, setting)
   local line = text:match("\n(" .. loss .. " +" .. bound .. " +%d%.%d%d%d%d [^\n]+)")
   local cells = {}
@@ -17,7 +17,7 @@ local function cell_in(text, loss, bound, setting)
   return line, cells[setting]
 end
 
--- Test scores of a trial.
+-- Returns the values per list of a trial's test part.
 local function scores(results, loss, bound)
   local columns = results:columns()
   local row = columns:rows("spec", { loss = loss, bound = bound })[1]
@@ -103,8 +103,8 @@ it("search.run goes on until no rate is at the edge, or to the end of the rates 
   end
 end)
 
--- Scores of three users in two folds, and a fourth in the second one; those of "none" are 0.1 lower for each, but for
--- user 3, who has none.
+-- Returns made-up values of three users in two folds, and of a fourth in the second fold. Under "none" they are 0.1
+-- lower. User 3 has no value (NaN).
 local function made(bound, split)
   local own = split == 1 and { 0.5, 0.7, 0 / 0 } or { 0.6, 0.9, 0 / 0, 0.4 }
   for i, value in ipairs(own) do own[i] = bound == "none" and value - 0.1 or value end
@@ -140,11 +140,12 @@ it("cells.of averages users over folds, and says why a cell lacks runs", functio
   local compared = protocol.compare({ cells }, 1000)
   equal({ #compared, compared[1] == cell }, { 1, true })
   near(cell.change, 0.1, 1e-12)
-  near(cell.p, 2 / 2 ^ 3, 1e-12)  -- all signs of three equal changes
+  near(cell.p, 2 / 2 ^ 3, 1e-12)  -- p-value of three equal changes by enumerating their signs
   equal(protocol.side(cell), 0)
 end)
 
--- Two losses under one bound with changes 0.5 and -0.25, of which the second has not converged without a bound.
+-- Two losses under one bound with changes 0.5 and -0.25. The second loss has not converged without a bound, so its
+-- change is left out.
 it("findings.lua leaves changes of unsound cells out of summaries, and says how many", function()
   local findings, protocol = dofile "scripts/grid/findings.lua", dofile "scripts/grid/protocol.lua"
   local function cell(loss, bound, value, converged)

@@ -1,5 +1,6 @@
--- Decisions of the grid that stand beside protocol.lua, on small made-up data: the search for learning rates, what a
--- run is trained with and when the cap ends it, and what summaries count. Answers are worked out beside each test.
+-- Tests the grid of losses and bounds beside protocol.lua on small made-up data: the search for learning rates, the
+-- options of training runs, the cap on their time, and what summaries count. Expected results are worked out beside
+-- each test.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local protocols = dofile "tests/support/protocols.lua"
@@ -47,7 +48,8 @@ end)
 it("learning_rates.lua chooses rates by the mean over bounds, and names those at the end of the search", function()
   local peaks = { ap = 0.003, mse = 0.1 }
   local set = { title = "made", rates = { 0.001, 0.003, 0.01 }, least = 0.001, most = 0.03 }
-  -- under min-max bounding ap is far better at 0.001, which the mean over three bounds does not follow
+  -- under min-max bounding, ap is far better at the rate 0.001, but the mean over three bounds must still choose
+  -- another rate
   local function trials_at(rate, names)
     local found = {}
     for _, name in ipairs(names) do
@@ -79,8 +81,8 @@ it("learning_rates.lua chooses rates by the mean over bounds, and names those at
   check(section.text:find("mse in made", 1, true) and not section.text:find("ap in made", 1, true), section.text)
 end)
 
--- Runs of a made-up setting. `train(o)` takes the place of a training; os.clock says what `clock` has, and `step` more
--- with each call.
+-- Calls `body` with runs on a made-up data set. `train(o)` replaces training. os.clock returns `clock`, which grows by
+-- `step` with each call.
 local function with_training(body)
   local folder = sweeps.new_folder()
   local training, time, clock = dofile "scripts/grid/training.lua", { clock = 0.0, step = 0.0 }, os.clock
@@ -126,7 +128,8 @@ it("training.of trains with the fold, loss, bound and rate of a trial, and judge
     for _, loss in ipairs{ "ap", "mse" } do
       for _, bound in ipairs((mr.losses.bounds(loss))) do
         for number = 1, 2 do
-          -- ap has a rate of its own under the distribution, not under its logarithm; mse has none that was chosen
+          -- the chosen rates: ap has a separate one for the bound distribution, but not for distribution_log; mse has
+          -- none, so the data set's middle rate is used
           local rate = loss == "mse" and 0.2 or bound == "distribution" and 0.05 or 0.003
           equal(seen[("%s %s %d"):format(loss, bound, number)],
             { rate, number, number, loss == "ap" and "ap" or "ndcg" }, loss .. " " .. bound)
@@ -157,7 +160,8 @@ it("training.prepare prints losses without a chosen rate and the rate used, exce
     end
     o.args.sets = { "made" }
     equal(lines(), 1)
-    -- ap has a rate, and one under the distribution, not under its logarithm; mse has the setting's middle rate
+    -- ap has a chosen rate, and one for the bound distribution, but none for distribution_log. mse has none, so the
+    -- data set's middle rate is used, and a warning is printed
     equal(numbers(printed[1]), { 1, 0.2, 1 })
     check(printed[1]:find "%(mse%).+%(ap distribution_log%)", printed[1])
     o.training.chosen.made["ap distribution_log"], o.training.chosen.made.mse = 0.01, 0.01
@@ -183,7 +187,7 @@ it("training.at_rate trains on the first fold, under the bounds of each name", f
   end)
 end)
 
--- True if the cap has ended a run at the end of epoch 2, this long after the end of epoch 1.
+-- Returns true if the cap on time ended a run after epoch 2, when epoch 2 took this many seconds.
 local function ended(o, seconds, study)
   local going
   rawset(o.training.protocol, "train", function(_, _, own)
@@ -223,12 +227,12 @@ it("training.of does not begin a run whose epochs take longer than the cap, exce
       return o.training.of(o.args, "made"):counts().failed or 0
     end
     local all = 2 * #mr.losses.bounds "ap"
-    -- two of the eight lists take three seconds: an epoch takes twelve
+    -- two of eight lists take three seconds, so an epoch would take twelve
     equal({ failed(3, 11.9, 2), failed(3, 12.1, 2), failed(3, 11.9, nil) }, { all, 0, 0 })
   end)
 end)
 
--- Cells as protocol.compare leaves them: {loss, bound, mean, what else}.
+-- Returns cells as protocol.compare makes them, from {loss, bound, mean, other fields}.
 local function grid_of(title, list, set)
   local cells, compared = {}, {}
   for _, each in ipairs(list) do
@@ -248,8 +252,8 @@ local function changed(change, p, more)
   return cell
 end
 
--- Two settings. Of nine changes two are not summarised: that of rr, whose cell without a bound has not converged, and
--- that of mse, of which the cap ended runs.
+-- Returns cells of two data sets. Two of nine changes are left out of summaries: that of rr, whose cell without a bound
+-- has not converged, and that of mse, whose runs were ended by the cap on time.
 local function two_grids()
   local left = { summarised = false }
   local a, first = grid_of("A", { { "ap", "none", 0.5 }, { "ap", "minmax", 0.6, changed(0.1, 0.01) },
@@ -270,7 +274,8 @@ end
 it("findings.lua counts the changes of sound cells, each once", function()
   local grids, compared = two_grids()
   local losses, bounds = { "ap", "bce", "mse", "ndcg", "rr" }, { "minmax", "zscore" }
-  -- of seven sound changes three are significantly better (ap under minmax in A, ndcg twice in B) and two worse
+  -- of seven changes in the summary, three are significantly better (ap under minmax in A, ndcg twice in B) and two
+  -- worse
   local all = findings.overall(compared)
   equal({ all.count, all.gains, all.loses }, { 7, 3, 2 })
   equal(numbers(findings.sentence(compared)), { 7, 3, 2 })
@@ -281,7 +286,8 @@ it("findings.lua counts the changes of sound cells, each once", function()
   equal(findings.effects(grids, losses, bounds), { better = { { loss = "ndcg", better = 1, worse = 0 } },
     mixed = { { loss = "ap", better = 1, worse = 1 } }, worse = { { loss = "bce", better = 0, worse = 1 } },
     same = { { loss = "rr", better = 0, worse = 0 } } })
-  -- of 16 cells the cap ended one, another did not converge, one is not above chance, and a 17th has no result
+  -- of 16 cells, one was ended by the cap on time, one did not converge, one is not better than chance; a 17th has no
+  -- result
   equal(findings.health(grids), { count = 16, capped = 1, open = 1, chance = 1, missing = 1 })
 end)
 
@@ -339,7 +345,7 @@ it("picture.draw shows changes in standard errors, and marks the side of signifi
     { "+", "-", "", "-", "" })
 end)
 
--- Users 1 and 2 are tested in two folds; the second run did not converge.
+-- Users 1 and 2 are tested in two folds. The run of the second fold did not converge.
 it("cells.of averages a user over folds less chance, and has converged only if all runs have", function()
   local cells_of = dofile "scripts/grid/cells.lua"
   local folder = sweeps.new_folder()
@@ -383,7 +389,8 @@ it("rates.lua has only losses of the grid, and rates that the search can try", f
   local training = dofile "scripts/grid/training.lua"
   local names, rates = {}, {}
   for _, name in ipairs(protocol.rate_names(protocol.losses())) do names[name] = true end
-  for k = -10, 2 do rates[tonumber(("%.0e"):format(10 ^ (k / 2)))] = true end  -- 0.00001 to 10 by half decades
+  -- allowed rates: 0.00001 to 10 in half powers of ten, rounded to one digit
+  for k = -10, 2 do rates[tonumber(("%.0e"):format(10 ^ (k / 2)))] = true end
   for _, set in ipairs(training.names) do
     for name, rate in pairs(training.chosen[set]) do
       check(names[name] and rates[rate], ("%s, %s: %g"):format(set, name, rate))

@@ -1,5 +1,6 @@
--- The protocol of Tang et al. (2023), scripts/objectives/protocol.lua and code.lua, on made-up queries. Trainings are
--- repeated by a network, its derivatives and Adam written out here; the other answers are worked out beside each test.
+-- Tests the protocol of Tang et al. (2023), scripts/objectives/protocol.lua and code.lua, on made-up queries. Training
+-- is repeated by a network with derivatives and Adam that are written in this file. Other expected results are worked
+-- out beside each test.
 local mr = require "moonrank"
 local fold = require "moonrank.data.fold"
 local test = require "moonrank.test"
@@ -10,7 +11,8 @@ local code = dofile(folder .. "code.lua")
 local protocol, beside = code.training.protocol, dofile(folder .. "beside.lua")
 
 local noise = 0
--- Queries of these lengths with grades 0 to 2; the first feature, far from 0, agrees with the grade by this much.
+-- Returns queries of these lengths with grades 0 to 2. The first feature grows with the grade, by a factor of
+-- `agreement`, and has a mean far from 0.
 local function queries(lengths, agreement)
   local lists, features = {}, {}
   noise = noise + 1
@@ -22,11 +24,12 @@ local function queries(lengths, agreement)
   for l, n in ipairs(lengths) do
     lists[l] = {}
     for i = 1, n do
-      lists[l][i] = math.floor(3 * next_number() ^ 2)  -- most pairs are equal, so that RankNet's others are upsampled
+      -- most grades are equal, so that most pairs have equal grades and RankNet upsamples the others
+      lists[l][i] = math.floor(3 * next_number() ^ 2)
       features[#features + 1] =
         { 50 + 4 * ((agreement or 1) * lists[l][i] + next_number()), next_number(), 0.001 * next_number() }
     end
-    lists[l][1], lists[l][2] = 2, 0  -- some order matters in every query
+    lists[l][1], lists[l][2] = 2, 0  -- makes two grades of every query differ
   end
   return mr.data.dataset{ lists = mr.lists(lists), features = mr.tensor(features) }
 end
@@ -37,7 +40,7 @@ local function one_fold(train, valid, test_part)
   return fold.new{ train = train, valid = valid, test = test_part, number = 1, k = 1, title = "made up" }
 end
 
--- Numbers of lists, each length so often: {{8, 70}, ...}.
+-- Returns lengths of lists from pairs {length, number of lists}: {{8, 70}, ...} has 70 lists of length 8.
 local function lengths(pairs_of)
   local found = {}
   for _, pair in ipairs(pairs_of) do
@@ -46,8 +49,8 @@ local function lengths(pairs_of)
   return found
 end
 
--- A network f-5-1 with ReLU, trained by Adam (Kingma & Ba 2015, algorithm 1, with decay added to the gradient), in
--- Lua's own numbers.
+-- A network with one hidden layer of 5 units and ReLU, and Adam (Kingma & Ba 2015, algorithm 1, with weight decay added
+-- to the gradient), in plain Lua.
 local Network = {}
 Network.__index = Network
 
@@ -106,7 +109,8 @@ function Network:step(rows, slopes_of, o)
   end
 end
 
--- The derivative of a step's loss by its scores: the sum over its lists, with this sign, over `count` of them.
+-- Returns a function that computes the derivative of a step's loss by its scores. The loss is the sum over the lists,
+-- times `sign`, divided by count(lists).
 local function slopes_of(loss, lists, count, sign)
   return function(scores)
     local s = mr.tensor(scores, { dtype = "float64" }):requires_grad()
@@ -116,7 +120,7 @@ local function slopes_of(loss, lists, count, sign)
   end
 end
 
--- Trains by these steps, {rows, lists} each, so many epochs.
+-- Trains the network for `epochs` epochs by these steps, each {rows, lists}.
 local function train(net, batches, epochs, loss, count, sign, o)
   for _ = 1, epochs do
     for _, batch in ipairs(batches) do net:step(batch.rows, slopes_of(loss, batch.lists, count, sign), o) end
@@ -131,7 +135,8 @@ local function batches_of(data, size)
   return found
 end
 
--- Features by the mean and deviation of other rows, written out; `added` to the variance.
+-- Returns features standardized by the mean and standard deviation of the rows `by`, computed by loops. `added` is
+-- added to the variance.
 local function standardised(part, by, added)
   local sums, rows = {}, by.features:totable()
   for c = 1, #rows[1] do
@@ -149,7 +154,7 @@ end
 
 local function every_list(lists) return lists.count end
 
--- Settings of each algorithm in the paper (4.2): the batches of training, the learning rate and the epochs.
+-- Returns the settings of an algorithm in the paper (4.2): kind of batches, learning rate and epochs.
 local by_query =
   { rate = 1e-4, epochs = { mq2008 = 100, mslr = 30 }, batches = function(part) return batches_of(part, 1) end }
 local function by_length(size, least)
@@ -179,30 +184,31 @@ local paper = {
   NeuralNDCGBatched = in_eights, NeuralNDCGQbQ = by_query,
 }
 
--- Losses of the paper (3.2) with what their mean is over.
+-- Returns the loss of an algorithm as in the paper (3.2), and a function that counts what its mean is over.
 local function loss_of(name, part)
   if name:find "^Mse" then return mr.losses.mse(), every_list end
   if name:find "^Approx" then return mr.losses.approx_ndcg{ alpha = 1 }, every_list end
   if name:find "^Neural" then return mr.losses.neural_ndcg(), every_list end
-  local loss = protocol.loss(protocol.by_name.RankNet, part)  -- against pairs written out in objectives_spec.lua
+  -- objectives_spec.lua tests this loss against pairs written out
+  local loss = protocol.loss(protocol.by_name.RankNet, part)
   return loss, function(lists) return loss:count(lists) end
 end
 
--- The loss of scores as `slopes_of` has it.
+-- Returns the loss of the network's scores on a part, with sign and count as in `slopes_of`.
 local function loss_at(net, part, loss, count, sign)
   local scores = mr.tensor((net:scores(part.features:totable())), { dtype = "float64" })
   return loss(scores, part.lists):sum():item() * sign / count(part.lists)
 end
 
--- The mean squared error of documents, where steps have documents.
+-- Returns the mean squared error over documents, for algorithms whose steps consist of documents.
 local function by_rows(net, part)
   local scores, sum = net:scores(part.features:totable()), 0
   for i, y in ipairs(part.lists.relevance:totable()) do sum = sum + (scores[i] - y) ^ 2 end
   return sum / #scores
 end
 
--- Nine queries of one length and three of another, of which batches leave out the latter; and more than two steps of 64
--- documents.
+-- Test data: `mixed` has nine queries of one length and three of another, which batches leave out; `large` has more
+-- documents than two steps of 64.
 local mixed, large = lengths{ { 4, 9 }, { 3, 3 } }, lengths{ { 8, 15 }, { 5, 2 } }
 
 describe("protocol of recipe paper:", function()
@@ -227,7 +233,7 @@ describe("protocol of recipe paper:", function()
   end)
 
   it("train chooses the epoch by nDCG with the gain 2^y - 1, not by nDCG of labels + 1", function()
-    -- nDCG+1 would choose an epoch of its own: the choice is by the metric called ndcg
+    -- nDCG+1 is best in another epoch, but the metric "ndcg" must choose the epoch
     local run =
       protocol.train(data_of("mq2008", { few }), { algorithm = "NeuralNDCGQbQ", split = 1, rate = 0.1 }, 1, false)
     equal(run.best.metrics.ndcg, math.max(table.unpack((function()
@@ -238,7 +244,7 @@ describe("protocol of recipe paper:", function()
   end)
 
   it("train ends after 20 epochs without a better one, except at the rate of the text", function()
-    -- nDCG of a query of one document is always 1: the first epoch stays the best
+    -- nDCG of a query with one document is always 1, so the first epoch stays the best
     local same = mr.data.dataset{ lists = mr.lists{ { 1 } }, features = mr.tensor{ { 1, 2, 3 } } }
     local data = data_of("mq2008", { one_fold(queries(lengths{ { 8, 3 } }), same, same) })
     equal(#protocol.train(data, { algorithm = "NeuralNDCGQbQ", split = 1, rate = 1e-4 }, 1, false).history, 100)
@@ -260,7 +266,7 @@ local function settings_of(name, recipe, kind)
   return (recipe == "code" and code or protocol).settings(name, { kind = kind })
 end
 
--- How many lists, or rows, steps take.
+-- Returns the numbers of lists or rows in each training step.
 local function sizes_of(name, recipe, kind, part)
   local o, found = settings_of(name, recipe, kind), {}
   local train_part = o.eight and code.of_eight(part) or part
@@ -279,7 +285,7 @@ local function times(n, value)
 end
 
 it("protocol.steps makes batches of the sizes in 4.2 for both recipes", function()
-  -- 70 queries of 8 documents, 9 of 5, 70 of 3 and 7 of 2: 156 queries, 829 documents
+  -- 70 queries with 8 documents, 9 with 5, 70 with 3 and 7 with 2: 156 queries and 829 documents
   local part = queries(lengths{ { 8, 70 }, { 5, 9 }, { 3, 70 }, { 2, 7 } })
   local eights = table.move(times(8, 8), 1, 8, 1, {})
   local function joined(...)
@@ -289,15 +295,15 @@ it("protocol.steps makes batches of the sizes in 4.2 for both recipes", function
   end
   local in_eights_of = joined(eights, { 6 }, { 8, 1 }, eights, { 6 })
   local cases = {
-    -- steps begin at documents 1, 65, ..., 641; one that would begin at 705 or later is the last one, which is left out
+    -- steps begin at documents 1, 65, ..., 641; the last step, which begins at 705 or later, is left out
     { "MseNetBatched", "paper", "mq2008", times(11, 64), 156 },
     { "MseNetBatched", "code", "mq2008", times(11, 64), 156 },
     { "MseNetBatched", "paper", "mslr", { 64, 6, 9, 64, 6, 7 }, 156 },
     { "MseNetBatched", "code", "mslr", { 70, 9, 70, 7 }, 156 },
-    -- lengths of fewer than eight queries are left out, of the slice none
+    -- MQ2008 leaves out lengths with fewer than eight queries, and the MSLR slice leaves out none
     { "ApproxNDCGBatched", "paper", "mq2008", in_eights_of, 149 },
     { "ApproxNDCGBatched", "paper", "mslr", joined(in_eights_of, { 7 }), 156 },
-    -- 70 queries of eight documents: 64, and the last step is left out
+    -- of 70 queries with eight documents, 64 make one step; the last, incomplete step is left out
     { "ApproxNDCGBatched", "code", "mq2008", { 64 }, 64 },
     { "ApproxNDCGBatched", "code", "mslr", { 70, 9, 70, 7 }, 156 },
     { "NeuralNDCGBatched", "paper", "mq2008", in_eights_of, 149 },
@@ -359,7 +365,7 @@ it("protocol.training uses Adam at the rates of 4.2, with weight decay for Appro
   end
 end)
 
--- Whose text begins so, as often as a query does.
+-- Returns the first feature of each query's first row, as text, to recognise queries.
 local function starts(part)
   local found, at, x = {}, 0, part.features:totable()
   for i, n in ipairs(part.lists.sizes:totable()) do
@@ -397,8 +403,8 @@ describe("protocol of recipe code:", function()
 
   it("as_coded ranks upside down for NDCG losses, and by mistake for two MseNets on MSLR", function()
     local lists, scores = mr.lists{ { 1, 0, 0, 2 } }, mr.tensor{ 0.9, 0.5, 0.4, 0.1 }
-    -- P@2 by score: rows 1, 2: 1/2; upside down: rows 4, 3: 1/2; P@1 is not among them, so that nDCG+1@2 tells them
-    -- apart
+    -- by score, the top two rows are 1 and 2, with P@2 = 1/2; with the order reversed they are 4 and 3, also with P@2 =
+    -- 1/2. So the two orders differ in nDCG+1@2 only
     local down, up, discount = 3 + 1 / math.log(3, 2), 7 + 1 / math.log(3, 2), 7 + 3 / math.log(3, 2)
     local first = 3 / discount
     local expected = { MseNetBatched = { up / discount, down / discount }, MseNetQbQ = { first, down / discount },
@@ -420,7 +426,7 @@ describe("protocol of recipe code:", function()
 end)
 
 describe("protocol of statistics:", function()
-  -- Eight queries: differences of one sign everywhere have p = 2 / 2^8 by enumeration, a single difference has p = 1.
+  -- Eight queries: if all differences have the same sign, p = 2 / 2^8 by enumeration; if only one differs, p = 1.
   local base = { 1, 2, 3, 4, 5, 6, 7, 8 }
   local function plus(change, only)
     local found = {}
@@ -435,7 +441,8 @@ describe("protocol of statistics:", function()
     local found, p = beside.compare(values, { 0, 0, 0, 0, 0, 0, 0, 0 }), 2 / 256
     for i, each in ipairs(found) do
       equal(each.name, protocol.names[i])
-      -- 7 against random orders and 6 against the base; eight of them have the least p
+      -- 13 comparisons: 7 with random orders and 6 with MseNetBatched. Eight of them have the smallest p-value, so
+      -- Holm's factor is 13
       near(each.p_random, 13 * p, 1e-9)
       if each.name == "MseNetBatched" then
         equal({ each.mean, each.change, each.p }, { 4.5, nil, nil }, "is not compared with itself")
@@ -451,14 +458,16 @@ describe("protocol of statistics:", function()
     local many, none, all = {}, {}, {}
     for i = 1, 40 do many[i], none[i] = i, 0 end
     for _, name in ipairs(protocol.names) do all[name] = many end
-    -- no choice is as far as the observed one: 1 / 100,001, seven times; 6 comparisons with equal values have p = 1
+    -- no sampled choice of signs is as extreme as the observed one, so p = 1 / 100,001 in seven comparisons. Six
+    -- comparisons of equal values have p = 1
     near(beside.compare(all, none)[1].p_random, 13 / 100001, { rtol = 1e-9 })
   end)
 end)
 
 describe("trainings of recipe code:", function()
-  -- Loss, what its mean is over and its sign: NDCGs go down, and queries without relevant documents count in
-  -- ApproxNDCG's mean.
+  -- Returns the loss of an algorithm in the authors' code, a function that counts what its mean is over, and its sign.
+  -- NDCG losses are minimized where they should be maximized. ApproxNDCG's mean also counts queries without relevant
+  -- documents.
   local function their_loss(name, part)
     if name:find "NDCG" then
       local loss = name:find "^A" and mr.losses.approx_ndcg{ alpha = 1 } or mr.losses.neural_ndcg()
@@ -471,7 +480,7 @@ describe("trainings of recipe code:", function()
     return loss, count, 1
   end
 
-  -- Batches of the authors' code for an algorithm.
+  -- Returns the batches in which the authors' code trains an algorithm.
   local function code_batches(name, kind, part, seed)
     if name == "MseNetBatched" and kind == "mq2008" then return by_documents(part, seed) end
     if name == "RankNet" then return batches_of(code.pairs(part, 64, seed), 1) end
@@ -551,7 +560,8 @@ describe("trainings of recipe code:", function()
         local eight = name == "ApproxNDCGBatched" and kind == "mq2008"
         if eight then train_part = code.of_eight(train_part) end
         local of_train, of_test = scaling(name, kind)
-        train_part = code.scaled(train_part, of_train)  -- against numbers by hand in objectives_spec.lua
+        -- objectives_spec.lua tests this scaling against numbers worked out by hand
+        train_part = code.scaled(train_part, of_train)
         if name:find "^Neural" and kind == "mq2008" then evaluation = code.of_eight(evaluation) end
         evaluation = code.scaled(evaluation, of_test)
         local net, loss, count, sign = network(3, 2), their_loss(name, train_part)
@@ -560,7 +570,7 @@ describe("trainings of recipe code:", function()
         local part, scores, trained_on = code.train(data, { algorithm = name, seeds = 2 }, false)
         equal(part.lists.sizes:totable(), evaluation.lists.sizes:totable(), name)
         near(part.features, evaluation.features, 1e-6, name)
-        -- NeuralNDCG's derivatives are small here, so that single precision shows
+        -- NeuralNDCG's derivatives are small here, so rounding errors of single precision are relatively large
         near(scores:totable(), (net:scores(evaluation.features:totable())), name:find "^Neural" and 5e-3 or 1e-3,
           name .. ", " .. kind)
         check(trained_on > 0 and trained_on <= train_part.count, name)

@@ -1,5 +1,5 @@
--- scripts/objectives/seeds.lua: networks that differ in one bit, how far trainings are apart, and the script on made-up
--- data.
+-- Tests scripts/objectives/seeds.lua: networks that differ in one bit, how far apart their training ends, and the
+-- script on made-up data.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local core = require "moonrank.core"
@@ -41,7 +41,7 @@ it("parting finds where curves differ by more than a bound, or where one ends", 
 end)
 
 it("moved shows changes at equal seed beside those of two seeds", function()
-  -- two folds of three seeds: changes 1, 0, -1 and 0, 0, 2; variances over seeds 1 and 4
+  -- two folds with three seeds each: the values change by 1, 0, -1 and 0, 0, 2; the variances over seeds are 1 and 4
   local found = trainings.moved{ { { 1, 2 }, { 2, 2 }, { 3, 2 } }, { { 0, 0 }, { 2, 2 }, { 4, 6 } } }
   near(found.rms, 1, 1e-12)
   equal(found.most, 2)
@@ -59,7 +59,7 @@ scripts.it("seeds.lua has a table of pairs where two groups are of one algorithm
   local alone = tables_of("--algorithms", "ApproxNDCGQbQ")
   equal({ #alone, #alone[1].rows }, { 1, 3 })
   local pairs_of = tables_of("--algorithms", "ApproxNDCGBatched")[2]
-  -- a row for each learning rate, and one for what validation chose
+  -- one row for each learning rate, and one for the rate that validation chose
   equal(#pairs_of.rows, #dofile("scripts/objectives/protocol.lua").rates + 1)
 end)
 

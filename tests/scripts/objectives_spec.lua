@@ -1,5 +1,5 @@
--- Tang et al. (2023): steps, losses and metrics of scripts/objectives against the authors' code written out, and random
--- orders against the authors' numbers.
+-- Tests steps, losses and metrics of scripts/objectives (Tang et al. 2023) against the authors' code written out in
+-- Lua, and metrics of random orders against the authors' numbers.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local describe, it, equal, near, check = test.describe, test.it, test.equal, test.near, test.check
@@ -8,8 +8,8 @@ local folder = "scripts/objectives/"
 local code = dofile(folder .. "code.lua")
 local training, protocol = code.training, code.training.protocol
 
--- metrics.py, written out. The authors' "ranks" are sorted from the largest to the smallest, of equal ones the last
--- first.
+-- The metrics of the authors' metrics.py in Lua. Their "ranks" are sorted in descending order; of equal ranks, the last
+-- document comes first.
 local function order_of(ranks)
   local order = {}
   for i = 1, #ranks do order[i] = i end
@@ -54,7 +54,8 @@ local function written_out(name, ranks, grades)
   return ndcg(ranks, grades, k, name:find "%+1" and 1 or 0)
 end
 
--- rankers.approx_ndcg_ranker: one more than the number of documents with a higher score.
+-- The ranks of rankers.approx_ndcg_ranker in the authors' code: one more than the number of documents with a higher
+-- score.
 local function approx_ndcg_ranker(scores)
   local ranks = {}
   for i, s in ipairs(scores) do
@@ -64,7 +65,7 @@ local function approx_ndcg_ranker(scores)
   return ranks
 end
 
--- Scores with many ties, and grades, of one query.
+-- Returns scores with many ties, and grades, of one query.
 local function query(n, seed)
   local scores = mr.uniform({ n }, { seed = seed }):totable()
   local grades = mr.uniform({ n }, { seed = seed + 100 }):totable()
@@ -129,7 +130,7 @@ it("protocol.metrics averages equal scores over their orders, and ndcg+1 adds 1 
     "precision@6", "ap" })
 end)
 
--- Judged queries with features that tell their rows apart.
+-- Returns judged queries whose features identify their rows.
 local function made_up(lists)
   local grades = mr.lists(lists)
   return mr.data.dataset{ lists = grades,
@@ -250,8 +251,8 @@ it("code.scaled standardises by rows, queries or places, like the authors' code"
   for i = 1, 8 do near({ places[i], places[8 + i] }, { -4 / math.sqrt(16 + 1e-5), 4 / math.sqrt(16 + 1e-5) }, 1e-12) end
 end)
 
--- Metrics of random orders under the authors' code, over `queries` queries with a relevant document; `rows = 8`: only
--- queries with eight documents. Each query had one random order, so only about two digits are reliable.
+-- Metrics of random orders, computed by the authors' code over `queries` queries with a relevant document. `rows = 8`
+-- takes only queries with eight documents. Each query had one random order, so only about two digits are reliable.
 local random_orders = {
   { set = "mq2008", queries = 564, ["ndcg+1"] = 0.7814, ["ndcg+1@2"] = 0.4446, ["ndcg+1@6"] = 0.5955,
     ["precision@2"] = 0.2964, ap = 0.4211, ndcg = 0.5697 },
@@ -274,7 +275,7 @@ it("training.random meets the authors' numbers of random orders on the real data
     local found, name_of = training.random{ folds = { { test = part } } }, row.set .. (row.rows and ", eights" or "")
     for name, x in pairs(row) do
       if rawget(found.mean, name) then
-        -- beyond the standard deviation over orders of a single query's value
+        -- an upper limit of the standard deviation of a single query's value over random orders
         local most = name == "precision@2" and 0.5 or 0.35
         near(found.mean[name], x, 3 * most / math.sqrt(row.queries), name_of .. ", " .. name)
         equal(mr.stats.summary(found[name]).n, row.queries, name)

@@ -1,5 +1,5 @@
--- Decisions of scripts/objectives that stand beside protocol.lua: what a study keeps of a training, and what the tables
--- and curves make of the kept runs. Runs are made up; the answers are worked out beside each test.
+-- Tests scripts/objectives beside protocol.lua: what a study stores of a training run, and what tables and curves make
+-- of the stored runs. Runs are made up; expected results are worked out beside each test.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local in_process = dofile "tests/support/in_process.lua"
@@ -14,12 +14,12 @@ local function section_of(name, words, patches)
   return in_process.section(folder_of_scripts .. name .. ".lua", words, patches)
 end
 
--- True if a text has these numbers as they are formatted.
+-- Raises an error unless a text contains all of these strings.
 local function says(text, ...)
   for _, word in ipairs{ ... } do check(text:find(word, 1, true), word .. " is not in: " .. text) end
 end
 
--- Folds of queries of two documents, one of them relevant: six in each test part, one in validation.
+-- Returns two folds of queries with two documents, one of them relevant: six queries in each test part.
 local function two_folds(name)
   local lists = {}
   for q = 1, 6 do lists[q] = { 1, 0 } end
@@ -28,15 +28,16 @@ local function two_folds(name)
     folds = { fold, fold }, least = 1 }
 end
 
-local chance = (1 + math.log(2) / math.log(3)) / 2  -- nDCG of two documents, over both orders
+-- the mean nDCG of two documents, one of them relevant, over both orders
+local chance = (1 + math.log(2) / math.log(3)) / 2
 
 local function study_of(path, space, run)
   return mr.sweep{ name = "made", store = path, workers = 0, metric = "valid", progress = false, direction = "maximize",
     space = space, run = run }
 end
 
--- The made-up scores beyond 0.3 of an algorithm on a query: RankNet has much more, ApproxNDCGBatched less, and others
--- more on one half of the queries and less on the other.
+-- Returns by how much the made-up result of an algorithm on a query exceeds that of MseNetBatched: RankNet is much
+-- better, ApproxNDCGBatched worse, and others are better on one half of the queries and worse on the other.
 local halves = { MseNetQbQ = { 0.02, -0.01 }, ApproxNDCGQbQ = { 0.02, -0.01 }, NeuralNDCGBatched = { 0.02, -0.01 },
   NeuralNDCGQbQ = { 0.04, -0.05 } }
 local function effect(algorithm, query)
@@ -46,8 +47,8 @@ end
 
 local function text_rate(algorithm) return algorithm:find "^Mse" and 1e-3 or 1e-4 end
 
--- Recipe `paper`: validation is best at 0.01 on the first fold and at 0.1 on the second. There all values are as above,
--- at the rate of the text 0.05 less, and at others 0.2 less.
+-- Made-up runs of the recipe `paper`. Validation is best at learning rate 0.01 on the first fold and at 0.1 on the
+-- second. All metrics are 0.05 lower at the rate stated in the paper's text, and 0.2 lower at other rates.
 local function paper_study(path)
   return study_of(path,
     { algorithm = mr.choice(protocol.names), rate = mr.choice(protocol.rates), split = mr.range(1, 2) }, function(trial)
@@ -68,7 +69,7 @@ end
 local at = { nDCG = 9 }
 for k, title in ipairs(protocol.titles) do at[title] = k end
 
--- The section of a script on the made-up runs of recipe `paper`.
+-- Returns the section that a script makes from the made-up runs of recipe `paper`.
 local function paper_section(script)
   local results = paper_study(sweeps.new_folder() .. "/r.db")
   return section_of(script, { "--sets", "mq2008" }, { training = function(training)
@@ -105,14 +106,14 @@ it("differences.lua shows what each fold chose, and tests changes", function()
   near({ ranknet.p, approx.p, ranknet["p, random"] }, { 13 * 2 / 4096, 13 * 2 / 4096, 13 * 2 / 4096 }, 1e-9)
   near(ranknet["nDCG@4"] - ranknet["nDCG@2"], 1 / 1000, 1e-6)
   equal({ found.MseNetBatched.change, found.MseNetBatched.p }, {})
-  -- worst, best and random nDCG; one network is above random orders; two differ from MseNetBatched; half the rates
-  -- are at an end
+  -- the text has the worst, best and random nDCG. One network is better than random orders, two differ from
+  -- MseNetBatched, and half of the chosen rates are at an end of the grid
   local ndcg = 0.335 + at.nDCG / 1000
   says(section.text, ("%.4f"):format(ndcg - 0.1), ("%.4f"):format(ndcg + 0.6), ("%.4f"):format(chance), "1 of 7",
     "7 of 14", "2 are", "MseNet +0.0050", "ApproxNDCG +0.1050", "NeuralNDCG -0.0100")
 end)
 
--- The section of learning_curves.lua, without its figure.
+-- Returns the section of learning_curves.lua, without its figure.
 local function curves_section(folder, results)
   local facets = mr.plot.facets
   rawset(mr.plot, "facets", function() return { save = function() end } end)
@@ -156,7 +157,8 @@ it("learning_curves.lua says that a held-out loss rises if its least value is be
   end
 end)
 
--- Recipe `code`: numbers of three seeds, 0.01 apart. Of RankNet they are the printed ones, of others 2 more.
+-- Made-up runs of the recipe `code` with three seeds, whose numbers are 0.01 apart. RankNet has the printed numbers,
+-- and others have 2 more.
 local function code_study(path, names, printed)
   return study_of(path, { algorithm = mr.choice(names), seeds = mr.range(1, 3) }, function(trial)
     local result = { valid = 0, trained_on = 50 + trial.seeds, counted = 20 + trial.seeds, skipped = trial.seeds }
@@ -170,7 +172,8 @@ local function code_study(path, names, printed)
   end)
 end
 
-local ranknet = { 0.85, 0.61, 0.68, 0.74, 0.47, 0.41, 0.37, 0.56 }  -- printed for MQ2008
+-- RankNet's numbers for MQ2008 as printed in the paper
+local ranknet = { 0.85, 0.61, 0.68, 0.74, 0.47, 0.41, 0.37, 0.56 }
 
 local function code_section(folder, name)
   local results = code_study(folder .. "/" .. name .. ".db", protocol.names, setmetatable({ RankNet = ranknet }, {
@@ -191,7 +194,7 @@ it("table_1_code.lua shows mean, least and largest over seeds, and if they meet 
   for _, row in ipairs(records(section.tables[2])) do counts[row.algorithm] = row end
   equal({ counts.RankNet["trained on"], counts.RankNet.evaluated, counts.RankNet.skipped, counts.MseNetQbQ },
     { 52.0, 22.0, 2.0, nil })
-  says(section.text, "3.0000", "0.0200")  -- the widest of those evaluated, in nDCG+1
+  says(section.text, "3.0000", "0.0200")  -- the largest range among numbers that were evaluated, in nDCG+1
 end)
 
 it("table_1_code.lua shows what was meant beside what is evaluated upside down", function()
@@ -205,7 +208,7 @@ it("table_1_code.lua shows what was meant beside what is evaluated upside down",
   equal({ lines.MseNetBatched, lines.MseNetQbQ, lines.ApproxNDCGBatched, lines.RankNet }, { 1, 1, 0, nil })
 end)
 
--- Options of scripts whose trainings are replaced.
+-- Options of scripts whose training is replaced by made-up results.
 local function args_of(folder)
   return { store = folder .. "/r.db", workers = 0, retry = 0, data = "", seed = 7, smoke = false }
 end
@@ -247,8 +250,8 @@ it("code.of trains the authors' algorithms, and keeps metrics as evaluated and a
   local folder = sweeps.new_folder()
   local seen, args = {}, args_of(folder)
   local code = in_process.load(folder_of_scripts .. "code.lua", { training = on_two_folds })
-  -- the relevant document is third by its score, and second from below, as MseNetBatched and NDCG losses are
-  -- evaluated
+  -- the relevant document is third by score, and second if the order is reversed, as the authors' code does for
+  -- MseNetBatched and NDCG losses
   rawset(code, "train", function(_, trial)
     seen[trial.seeds] = (seen[trial.seeds] or 0) + 1
     return { lists = mr.lists{ { 0, 0, 0, 1 }, { 0, 0 } } }, mr.tensor{ 4, 3, 1, 2, 1, 2 }, 11
@@ -274,10 +277,10 @@ it("code.of trains the authors' algorithms, and keeps metrics as evaluated and a
     { { done = 15 }, 0.25, { 5.0 } })
 end)
 
--- Networks under two seeds on two folds of 13 queries. ApproxNDCGBatched is 0.05 better on all queries under seed 1;
--- under seed 2 it is 0.04 better on 19 of the 26 and worse on 7 (p = 0.029). With another last bit it is like that, but
--- with seed 2 another rate is chosen on the second fold, with seed 1 another epoch on the first, and trainings part at
--- the rates 0.01 (in their loss alone) and 0.1.
+-- Made-up runs with two seeds on two folds of 13 queries. With seed 1, ApproxNDCGBatched is 0.05 better on all queries.
+-- With seed 2, it is 0.04 better on 19 of 26 queries and worse on 7 (p = 0.029). Runs whose start differs in the last
+-- bit are equal, except: with seed 2 another rate is chosen on the second fold, with seed 1 another epoch on the first,
+-- and training differs at the rates 0.01 (only in its loss) and 0.1.
 local function seeds_study(path, o)
   local last_bit = o.start == "last bit"
   return mr.sweep{ name = "made", store = path, workers = 0, metric = "valid", progress = false, direction = "maximize",
@@ -312,16 +315,17 @@ it("seeds.lua shows changes at equal seed with p-values, and how far trainings o
       end)
     end })
   local base, approx = table.unpack(records(section.tables[1]))
-  local ndcg = 0.5 + 7 / 1000  -- of MseNetBatched; less 0.04 (19 - 7) / 26 under seed 2
+  -- the mean nDCG of MseNetBatched. ApproxNDCGBatched exceeds it by 0.04 (19 - 7) / 26 with seed 2
+  local ndcg = 0.5 + 7 / 1000
   local second = 0.04 * 12 / 26
   near({ base.nDCG, base.sd, approx.nDCG, approx.least, approx.largest },
     { ndcg, 0, ndcg + (0.05 + second) / 2, ndcg + second, ndcg + 0.05 }, 1e-6)
   near({ approx["least change"], approx["largest change"] }, { second, 0.05 }, 1e-6)
-  local half = 12.7062047 * (0.05 - second) / 2  -- Student's t with one degree of freedom
+  local half = 12.7062047 * (0.05 - second) / 2  -- quantile of Student's t with one degree of freedom
   equal(approx.change,
     ("%.4f (%.4f to %.4f)"):format((0.05 + second) / 2, (0.05 + second) / 2 - half, (0.05 + second) / 2 + half))
   equal({ base.change, approx["p < 0.05"], approx["6 p < 0.05"] }, { nil, "2 of 2", "1 of 2" })
-  -- all signs of 10,000 choices are alike in none but the observed one
+  -- of 10,000 random choices of signs, none is as extreme as the observed one
   near(approx["p, mean of seeds"], 1 / 10001, 1e-9)
   local by_rate = {}
   for _, row in ipairs(records(section.tables[2])) do by_rate[row.rate] = row end
@@ -359,7 +363,7 @@ it("blanks.lua times one epoch over made-up queries of 120 documents and 136 fea
   check(ok, section)
   equal({ asked.queries, asked.features, asked.mean_size }, { 12, 136, 120 })
   equal(epochs, { "RankNet: 1", "NeuralNDCGQbQ: 1" })
-  -- 3000 x 2999 + 2000 x 1999 pairs of 273 numbers of four bytes
+  -- 3000 x 2999 + 2000 x 1999 pairs with 273 numbers of four bytes each
   check(section.text:find("13.0 million", 1, true) and section.text:find("14.2 GB", 1, true), section.text)
   local rows = records(section.tables[2])
   equal({ #rows, rows[1].algorithm, rows[2].what, rows[3].algorithm, rows[5].algorithm },

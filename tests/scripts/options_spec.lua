@@ -1,5 +1,5 @@
--- Tests options that all scripts share, from their --help: a device, a short form, a store; and the
--- notice on made-up data.
+-- Tests options that all scripts share, by their --help: a device, a short run (--smoke), a store; and the notice on
+-- made-up data.
 local test = require "moonrank.test"
 local sweeps = dofile "tests/support/sweeps.lua"
 local program = dofile "tests/support/program.lua"
@@ -17,7 +17,7 @@ local here = sweeps.capture("pwd"):match "[^\n]+"
 ---@field help string
 ---@field options table<string, string>  by name, as it is typed, the line of --help
 
--- Every file under scripts that has options; the others are parts of these.
+-- Returns every file under scripts that has options. Other files are modules of these.
 local function scripts()
   local found = {}
   for path in sweeps.capture("find scripts -name '*.lua' | sort"):gmatch "[^\n]+" do
@@ -63,8 +63,7 @@ it("every script shows options with hyphens, and at most one default of each", f
   check(defaults > 300, defaults .. " defaults")
 end)
 
--- Names of the options that --smoke sets, with a value for each that can be read, and of those that have no effect
--- beside it.
+-- Returns the options that --smoke sets, each with a valid value, and the options that have no effect beside --smoke.
 local function beside_smoke(script)
   local notes, found = script.options.smoke:match "%((.*)%)$" or "", {}
   local function put(name, value) found[name] = value or script.options[name]:match "default (%-?%d+)" or "x" end
@@ -109,13 +108,14 @@ it("every script refuses impossible numbers, names and files, before it reads an
   check(count > 80, count .. " options")
 end)
 
--- Numbers that need no data: closed forms, worked examples. The tutorial's first table is one of them, too.
+-- Returns true for scripts whose numbers need no data: closed forms and worked examples, also the tutorial's first
+-- table.
 local function is_exact(path)
   return (path:find "figure_[13]_" or path:find "thesis/tables_" or path:find "lecture/worked"
     or path:find "lecture/same") ~= nil
 end
 
--- The text above each table: the lines since the one before it, which ends with a blank line.
+-- Returns the text above each table: the lines after the previous table, which ends with an empty line.
 local function said_of_tables(text)
   local found, words, inside = {}, {}, false
   for line in (text .. "\n"):gmatch "([^\n]*)\n" do
@@ -130,11 +130,11 @@ local function said_of_tables(text)
   return found
 end
 
--- Scripts that run others: those of the same folder are tested themselves.
+-- Scripts that only run other scripts are left out, because scripts of their folder are tested themselves.
 local function runs_others(path) return path:find "/all%.lua$" or path:find "/document%.lua$" end
 
 local of_a_bound = "1. sqrt_range, checked"
--- one of its three settings, which grid.lua runs all
+-- options that shorten a run: one of the script's three data sets
 local shorter = { ["scripts/grid/learning_rates.lua"] = " --sets mslr" }
 
 it("every script with --smoke calls its tables and figures made-up, and needs no data", function()
@@ -156,7 +156,8 @@ it("every script with --smoke calls its tables and figures made-up, and needs no
     end
   end
   for path in sweeps.capture(("find %s -name '*.svg'"):format(folder)):gmatch "[^\n]+" do
-    if not path:find "sqrt_range" and not path:find "better_reference" then  -- these are of bounds alone
+    -- these figures show bounds only, without data
+    if not path:find "sqrt_range" and not path:find "better_reference" then
       check(sweeps.read(path):lower():find("made-up", 1, true), path)
       figures = figures + 1
     end

@@ -1,11 +1,11 @@
--- The tables of papers that need no training: the numbers printed by the scripts beside hand calculations.
+-- Tests tables of papers that need no training: the scripts must print the numbers that are computed by hand here.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local scripts = dofile "tests/support/scripts.lua"
 local program, in_process = dofile "tests/support/program.lua", dofile "tests/support/in_process.lua"
 local check, equal, near = test.check, test.equal, test.near
 
--- The cells after these words on one printed line, as numbers.
+-- Returns the cells that follow `pattern` in one printed line; numbers become numbers.
 local function numbers(text, pattern)
   local found = {}
   local line = assert(text:match("\n" .. pattern .. " +([^\n]+)"), pattern)
@@ -59,8 +59,8 @@ end)
 
 test.it("sigir21/table_1.lua counts the printed numbers of CiteULike-a that are met, a density to five decimals",
   function()
-  -- Ratings of the printed 2465 users and 16702 items, of which test has the last two; an item fewer changes neither
-  -- the number of ratings nor the density to five decimals.
+  -- Ratings with as many users (2465) and items (16702) as printed. Only the test part has the last two items. One item
+  -- fewer changes neither the number of ratings nor the first five decimals of the density.
   local function fold_of(items)
     local function part(first, last)
       local users, of_items = {}, {}

@@ -1,10 +1,10 @@
--- Results files are written only from complete studies, whatever document a script belongs to.
+-- Tests that results files are written only from complete studies (stored runs), for the scripts of every document.
 local test = require "moonrank.test"
 local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
 local check, equal = test.check, test.equal
 
--- A script of each document that keeps its runs in a store, with options that make it short.
+-- For each document, a script that stores its runs, with options for a short run.
 local one_of = {
   thesis = { "table_5_1", "" },
   sigir21 = { "figure_1", "--losses ap,nrbp --kinds listwise --sets movielens" },
@@ -15,7 +15,7 @@ local one_of = {
   grid = { "grid", "--sets mq2008" },
 }
 
--- Runs a script as a section of a report from its kept runs, and writes its results file. The file has the text "old"
+-- Runs a script as a section of a report from its stored runs, and writes its results file, which contains "old"
 -- before. Prints what the script prints.
 local report = [[
 local sections, results_file = dofile "%s/docs/report/sections.lua", dofile "%s/docs/report/results_file.lua"
@@ -30,7 +30,7 @@ require("moonrank.core").write_file("files/document/file.csv", "old")
 print("written", results_file.write_all("files", { { name = "document", sections = { section } } }))
 ]]
 
--- Returns true if the script's results file is written from its store.
+-- Returns true if a script's results file is written from this store.
 local function writes(folder, path, words)
   local root = scripts.root
   sweeps.write(folder .. "/report.lua", report:format(root, root, words, path, path))
@@ -41,7 +41,7 @@ local function writes(folder, path, words)
   return is_new
 end
 
--- SQL condition that selects one run of every study.
+-- SQL condition that selects one run of every study, to delete it.
 local last = "WHERE study = ?1 AND number = (SELECT max(number) FROM trials WHERE study = ?1)"
 
 local documents = dofile "docs/report/documents.lua".names

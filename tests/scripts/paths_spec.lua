@@ -12,7 +12,8 @@ end
 
 local here = sweeps.capture("pwd"):match "[^\n]+"
 
--- Paths that no option accepts, and what else is wrong for each kind of path (`path` of a declaration of mr.args).
+-- Paths that no option accepts, and further invalid ones for each kind of path (field `path` of an option declared with
+-- mr.args).
 local unreadable <const> = { "fifo", "to_fifo", "lost", "self", "null", "full", "file/inside" }
 local wrong <const> = { file = "folder", folder = "file", ["data folder"] = "file", ["new file"] = "folder",
   ["new folder"] = "file" }
@@ -20,7 +21,8 @@ local wrong <const> = { file = "folder", folder = "file", ["data folder"] = "fil
 -- Options without a declared path whose value may also be a path.
 local undeclared <const> = { images = "folder", data = "folder" }
 
--- Makes one path of each kind in a folder; names have an ending. Its own devices keep those of the machine safe.
+-- Shell commands that make one path of each kind in a folder. Names have a file name ending. Devices are created here,
+-- so that a test cannot harm those of the machine.
 local make =
   [[cd %s && mkdir -p empty && mkdir folder%s && mkfifo fifo%s && ln -s fifo%s to_fifo%s && ln -s none%s lost%s &&
   ln -s self%s self%s && printf x >file%s && (mknod null%s c 1 3 && mknod full%s c 1 7) 2>made%s; true]]
@@ -29,8 +31,8 @@ local function listing(folder)
   return sweeps.capture(("cd %s && find . -path ./try.lua -o -printf '%%y %%p %%s %%l\n' | sort"):format(folder))
 end
 
--- Runs scripts with options in one process and prints "== script option kind: error" for each. A script ends where it
--- reads its options.
+-- A program that runs scripts with options and prints "== script option kind: error" for each. A script is stopped
+-- where it reads its options.
 local runner = [[
 local core = require "moonrank.core"
 io.stdout:setvbuf "line"
@@ -41,8 +43,8 @@ for _, each in ipairs(asked) do
 end
 ]]
 
--- Prints each script that declares options with mr.args, and each option that is a path: script, name, kind of path,
--- ending, and --smoke where both may be given. A script ends where it declares its options.
+-- A program that prints each script that declares options with mr.args, and each option that is a path: script, name,
+-- kind of path, file name ending, and --smoke if both may be given. A script is stopped where it declares its options.
 local lister = [[
 local mr = require "moonrank"
 local declared

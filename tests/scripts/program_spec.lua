@@ -1,4 +1,4 @@
--- Specs that run the program (tests/support/program.lua) do so also where the variable MOONRANK does not name it.
+-- Tests that tests which run the program (tests/support/program.lua) find it even if the variable MOONRANK is not set.
 local test = require "moonrank.test"
 local program, sweeps = dofile "tests/support/program.lua", dofile "tests/support/sweeps.lua"
 

@@ -1,10 +1,10 @@
--- docs/protocols.md, the list of protocol decisions, names tests and files that exist.
+-- Tests that docs/protocols.md, the list of protocol decisions, names tests and files that exist.
 local files = require "tests.support.files"
 local test = require "moonrank.test"
 local core = require "moonrank.core"
 local it, check = test.it, test.check
 
--- The names of tests and of their groups, by file.
+-- Returns the names of tests and of their groups, by file.
 local function tests_by_file()
   local found = {}
   for path in files.output "find tests/scripts tests/stdlib/moonrank -name '*_spec.lua'":gmatch "[^\n]+" do
@@ -16,8 +16,8 @@ local function tests_by_file()
   return found
 end
 
--- True if a test of a file has a name that begins with `words`, maybe after the name of its group. An ellipsis in
--- `words` stands for any text.
+-- Returns true if a test of a file has a name that begins with `words`, perhaps after the name of its group. An
+-- ellipsis in `words` stands for any text.
 local function names_one(of_file, words)
   local pattern = "^" .. words:gsub("%p", "%%%0"):gsub("%s*%%%.%%%.%%%.%s*", ".*")
   for _, name in ipairs(of_file.names) do
@@ -30,7 +30,7 @@ local function names_one(of_file, words)
   return false
 end
 
--- Rows of the page's tables: line, cells, and the heading that they stand under.
+-- Returns the rows of the page's tables: line number, cells, and the heading above the table.
 local function rows()
   local found, line, heading = {}, 0, nil
   for text in files.read "docs/protocols.md":gmatch "([^\n]*)\n" do
@@ -77,11 +77,11 @@ it("docs/protocols.md names files that exist", function()
   end
 end)
 
--- Fields of a protocol.lua that no result depends on: texts, lists of options, and made-up data.
+-- Fields of a protocol.lua that results do not depend on: texts, lists of options, and made-up data.
 local no_decisions = { title = true, titles = true, caption = true, recipe_names = true, set_names = true,
   made_up = true, smoke_rates = true, names = true, named = true, by_name = true, with = true }
 
--- Decisions that do not fit into a protocol.lua have a file of their own.
+-- Decisions that are not made in a protocol.lua, but in another file of the scripts.
 local more = { sigir21 = { "recipes" }, cmu = { "beside", "faces_protocol" }, objectives = { "beside" } }
 
 it("docs/protocols.md has all functions and values of each protocol.lua, under the heading of its document", function()

@@ -1,4 +1,4 @@
--- Scripts are examples of the library's use: they require only the module "moonrank".
+-- Tests that scripts require only the module "moonrank", because they are examples of how to use the library.
 local files = require "tests.support.files"
 local test = require "moonrank.test"
 

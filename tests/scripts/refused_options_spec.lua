@@ -1,4 +1,5 @@
--- Option values that no run can use end a script with status 2 and one line, before any run is made.
+-- Tests option values that no run can use: the script must end with exit status 2 and one line, before it makes any
+-- run.
 local core = require "moonrank.core"
 local test = require "moonrank.test"
 local scripts = dofile "tests/support/scripts.lua"

@@ -1,4 +1,4 @@
--- The HTML report: findings, tables without empty columns, lines on how to read them, glossary and links.
+-- Tests the HTML report: findings, tables without empty columns, notes on how to read tables, glossary and links.
 local mr = require "moonrank"
 local says = require "tests.support.says"
 local test = require "moonrank.test"
@@ -16,7 +16,7 @@ local function a_table(o)
   return mr.table(o)
 end
 
--- The HTML of a report with these sections under one document.
+-- Returns the HTML of a report that has these sections under one document.
 local function html_of(sections, made_up)
   local documents = { { name = "thesis", title = "A & B, a title", short = "A & B", sections = sections } }
   local html
@@ -34,7 +34,7 @@ local function section(more)
   return own
 end
 
--- The HTML of one section with these fields.
+-- Returns the HTML of a section with these fields.
 local function own_of(fields) return html_of{ section(fields) }:match '<section id="d1s1">(.-)</section>' end
 
 describe("report.write", function()
@@ -113,7 +113,7 @@ it("glossary.html has the terms that a text uses, from the manual", function()
   equal(glossary.html "Nothing that needs a word.", "")
 end)
 
--- The verdict on the claim of a document whose text has these words, from cells {row, column, value, table}.
+-- Returns the verdict on a claim, which is found by words of its text, from table cells {row, column, value, table}.
 local function verdict(document, words, cells)
   for _, each in ipairs(verdicts.claims[document]) do
     if each[2]:find(words, 1, true) then
@@ -127,7 +127,7 @@ local function verdict(document, words, cells)
   error(words)
 end
 
--- Cells of changes with p-values.
+-- Returns cells of a table that have changes with p-values.
 local function changes(...)
   local cells = {}
   for i, pair in ipairs{ ... } do

@@ -1,5 +1,5 @@
--- The committed results files do not contradict themselves, the printed numbers in scripts/*/published.lua, or the
--- lists of scripts that make them.
+-- Tests that the committed results files are consistent in themselves, with the printed numbers in
+-- scripts/*/published.lua, and with the lists of scripts that make them.
 local files = require "tests.support.files"
 local test = require "moonrank.test"
 local core = require "moonrank.core"
@@ -22,7 +22,7 @@ local function each_file(visit)
   check(count > 0, "there are results files")
 end
 
--- Values of a file's cells by table, row and column: found[table][row][column].
+-- Returns the values of a results file by table, row and column: found[table][row][column].
 local function by_row(cells)
   local found = {}
   for _, cell in ipairs(cells) do
@@ -43,7 +43,7 @@ local function is_day(text)
   return os.date("%Y-%m-%d", time) == text
 end
 
--- The words of a command; those in single quotes are one word.
+-- Splits a command into words. Text in single quotes is one word.
 local function words_of(command)
   local words = {}
   for quoted, plain in command:gsub("'([^']*)'", function(text) return "\1" .. text:gsub(" ", "\2") end)
@@ -74,7 +74,8 @@ it("results files name a script that exists, and are named by its command", func
     check(core.is_file(words[2]), ("%s: %s does not exist"):format(path, words[2]))
     local script = { path = words[2], words = { table.unpack(words, 3) } }
     local name = path:match "([^/]+)%.csv$"
-    -- scripts/objectives/seeds.lua, which is in no list of scripts, was run by hand
+    -- scripts/objectives/seeds.lua is not in the list of any document: its results file was made by a command of its
+    -- own
     if not script.path:find "objectives/seeds%.lua$" then equal(sections.file_name(script), name, path) end
   end)
 end)
@@ -90,7 +91,8 @@ scripts.it("results files have commands whose options the scripts take", {}, fun
   end)
 end)
 
--- Files that were made by a command of their own, and a section whose runs were not all made.
+-- Results files that were made by other commands than those of the documents' lists, and a section with some runs
+-- missing.
 local by_hand = { "objectives/seeds", "objectives/seeds_mslr", "sigir21/citeulike_published_listwise_rr",
   "sigir21/citeulike_published_listwise_ndcg_ap_nrbp", "sigir21/citeulike_published_listwise_ndcg",
   "sigir21/models_of_nrbp_published_citeulike", "grid/grid_mq2008" }
@@ -100,7 +102,7 @@ end
 local not_made = { ["grid/grid"] = true, ["ir_benchmark/table_2_health"] = true,
   ["ir_benchmark/bounds_health"] = true, ["ir_benchmark/bounds_movielens"] = true }
 
--- Names of the results files that the sections of a document have.
+-- Returns the names of the results files that the sections of a document write.
 local function declared(document)
   local found = {}
   local function note(script) found[#found + 1] = ("%s/%s"):format(document, sections.file_name(script)) end
@@ -126,7 +128,7 @@ it("the committed results files are those of the documents' sections", function(
   for _, document in ipairs(documents.names) do
     for _, name in ipairs(declared(document)) do
       known[name] = true
-      -- of sigir21 only Table 1 and LambdaRank were made
+      -- of the document sigir21, only Table 1 and LambdaRank have results files
       local is_made = document ~= "sigir21" or name:find "table_1$" or name:find "published_lambda$"
       if is_made and not not_made[name] then check(committed[name], name .. ".csv is missing") end
     end
@@ -184,7 +186,7 @@ it("changes are the differences of the means that a file has beside them", funct
   check(count > 200, count .. " changes were compared")
 end)
 
--- The printed numbers that a script has itself.
+-- Returns the printed numbers that a script itself contains.
 local function printed_in(script)
   return load("return " .. files.read(("scripts/%s.lua"):format(script)):match "\nlocal published = (%b{})")()
 end

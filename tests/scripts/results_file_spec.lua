@@ -1,4 +1,4 @@
--- Results files: what a script's tables become, read back, and the pages that are made of them.
+-- Tests results files: how tables of a script are written and read back, and the pages that are made from them.
 local mr = require "moonrank"
 local files = require "tests.support.files"
 local test = require "moonrank.test"
@@ -11,7 +11,7 @@ local sections = dofile "docs/report/sections.lua"
 
 local read = files.read
 
--- Two trials of a study in a store of the folder.
+-- Runs a study with two trials in a store of the folder.
 local function study(folder)
   return mr.sweep{ name = "own", store = folder .. "/runs.db", workers = 0, metric = "valid_ndcg",
     space = { start = mr.range(1, 2) },
@@ -23,7 +23,7 @@ local function study(folder)
     end }
 end
 
--- The lines of a section by column: runs and fingerprint of its data.
+-- Returns the lines of a section in a results file by column: the number of runs and the data fingerprint.
 local function lines_of(section)
   section.title, section.made_by = "t", "c"
   local found = {}
@@ -31,7 +31,7 @@ local function lines_of(section)
   return found
 end
 
--- A study of one trial that uses these queries with a role.
+-- Runs a study with one trial that trains on these queries, or uses them in another role.
 local function study_of(folder, name, queries, more)
   return mr.sweep{ name = name, store = folder .. "/roles.db", workers = 0, metric = "value",
     space = { start = mr.range(1, 1) }, run = function()
@@ -92,10 +92,10 @@ describe("a results file", function()
       return found
     end
     equal(at(1, "table", "low", "high", "interval"), { "one", "0.25", "0.75", "bootstrap over users" })
-    equal(at(2, "column", "low", "interval"), { "change", "", "" })  -- it has no interval
+    equal(at(2, "column", "low", "interval"), { "change", "", "" })  -- this column has no interval
     equal(at(4, "column", "low", "interval"), { "change", "0", "bootstrap over queries" })
     equal(at(5, "table", "interval"), { "data", "" })
-    equal(at(8, "low", "interval"), { "0", "" })  -- the script does not say
+    equal(at(8, "low", "interval"), { "0", "" })  -- the script does not say how this interval was computed
     local cells = {}
     for i, line in ipairs(lines) do
       cells[i] = {}

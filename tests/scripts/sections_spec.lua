@@ -1,4 +1,5 @@
--- Scripts that a report runs one after another (docs/report/sections.lua) train in workers, as each does alone.
+-- Tests that scripts which a report runs one after another (docs/report/sections.lua) train in worker processes, as
+-- each script does alone.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local scripts = dofile "tests/support/scripts.lua"

@@ -1,4 +1,4 @@
--- Scripts run with --smoke in seconds from any folder, and refuse options that have no effect.
+-- Tests that scripts run with --smoke in seconds from any folder, and refuse options that have no effect.
 local says = require "tests.support.says"
 local test = require "moonrank.test"
 local scripts = dofile "tests/support/scripts.lua"
@@ -29,8 +29,8 @@ scripts.it("tutorial/a_new_bound.lua --smoke runs from top to bottom", { "gnuplo
   check(sweeps.read(folder .. "/pictures/sqrt_range.svg"):find("<svg", 1, true), "the bound's own")
 end)
 
--- Options of every script that have no effect beside its other options: they end it at once, with a message, instead of
--- being ignored.
+-- Options of every script that have no effect beside other options. The script must end at once with a message instead
+-- of ignoring them.
 local useless = {
   ["quickstart.lua"] = { "--smoke --epochs 3" },
   ["tutorial/a_new_bound.lua"] = { "--smoke --epochs 3" },

@@ -1,4 +1,4 @@
--- Scripts of studies: they run in seconds with --smoke, and continue where they stopped.
+-- Tests scripts that run studies: they run in seconds with --smoke, and continue where they stopped.
 local mr = require "moonrank"
 local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
@@ -52,7 +52,8 @@ scripts.it("sweep_template.lua: after a change of the script --force goes on, an
   sweeps.write(folder .. "/copy.lua", changed)
   local status, _, err = sweeps.run(folder, "copy.lua", words)
   check(status == 1 and err:find("script changed", 1, true), err)
-  sweeps.change(folder .. "/s.db", "DELETE FROM trials WHERE study = ?1 AND number = 1")  -- so that a trial runs
+  -- deletes a trial, so that the script has a trial to run
+  sweeps.change(folder .. "/s.db", "DELETE FROM trials WHERE study = ?1 AND number = 1")
   local out
   status, out, err = sweeps.run(folder, "copy.lua", words .. " --force")
   check(status == 0 and out:find("mixed", 1, true), err .. out)
@@ -77,7 +78,7 @@ scripts.it("which_parameters.lua --smoke shows brackets, shares and pictures, an
   local script = scripts.root .. "/scripts/study/which_parameters.lua"
   local status, first, err = sweeps.run(folder, script, "--smoke --workers 2")
   equal(status, 0, err)
-  -- brackets of 9, 5 and 3 settings, of which 1, 1 and 3 get all nine epochs
+  -- Hyperband's brackets have 9, 5 and 3 settings, of which 1, 1 and 3 are trained for all nine epochs
   equal(mr.results(folder .. "/results/which_parameters.db"):counts(), { done = 5, pruned = 12 })
   for _, word in ipairs{ "Made%-up ratings, mr.Importance of valid_ndcg at step 1", "17 trials", "\nlr ",
     "three and more" } do

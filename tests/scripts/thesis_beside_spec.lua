@@ -1,5 +1,5 @@
--- Decisions of the thesis' experiments beside Table 5.1 (beside.lua) on small made-up data, against numbers worked by
--- hand.
+-- Tests decisions of the thesis' experiments other than Table 5.1 (beside.lua) on small made-up data, against numbers
+-- worked out by hand.
 local mr = require "moonrank"
 local files = require "tests.support.files"
 local test = require "moonrank.test"
@@ -48,8 +48,8 @@ end)
 
 it("beside.change_of tests pairs by all signs if they are few, and by 100,000 choices if they are many", function()
   local found = beside.change_of({ 2, 3, 0 / 0, 5, 1 }, { 1, 1, 0, 2, 2 })
-  -- differences 1, 2, 3, -1: mean 1.25; sums 7 and 5 up to sign, of which at least 5 in size: 2 of 16 choices each for
-  -- 7, 5 by two ones
+  -- the differences 1, 2, 3, -1 have mean 1.25 and sum 5. Of 16 choices of signs, six have a sum of at least 5 in size:
+  -- two with 7, and four with 5 (either a 1 is negative)
   equal({ found.change, found.n, found.wins, found.mean, found.other_mean }, { 1.25, 4, 0.75, 2.75, 1.2 })
   near(found.p, 6 / 16, 1e-12)
   near(found.d, 1.25 / math.sqrt((0.25 ^ 2 + 0.75 ^ 2 + 1.75 ^ 2 + 2.25 ^ 2) / 3), 1e-12)

@@ -1,5 +1,5 @@
--- Scripts of the thesis that compare bounds or NSR beside Table 5.1, on kept runs that are made up: which values are
--- held against which, Holm's correction, and what is counted. Answers are worked out beside each test.
+-- Tests scripts of the thesis that compare bounds or NSR beside Table 5.1, on made-up runs: which values are compared,
+-- Holm's correction, and what is counted. Expected results are worked out beside each test.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local in_process = dofile "tests/support/in_process.lua"
@@ -11,8 +11,9 @@ local losses, bounds, kinds, study_of, by_key, set = made.losses, made.bounds, m
   made.by_key, made.set
 local all_alike, ten_of_twelve = made.all_alike, made.ten_of_twelve
 
--- How far other bounds are below the claimed bound: with nDCG all are far below it; with AP one is below it for ten of
--- twelve users; with nRBP one is above it and one equal to it.
+-- Made-up effects for the claim that one bound (distribution_logit) is best, as the gain of that bound over each other
+-- one. With nDCG it is far better than all. With AP one comparison is mixed (better for ten of twelve users). With nRBP
+-- one bound is better than it and one equal.
 local below = {
   ndcg = { none = "gain", minmax = "gain", expectation = "gain", expectation_max = "gain", distribution = "gain" },
   ap = { none = "gain", minmax = "mixed", expectation = "gain", expectation_max = "gain", distribution = "gain" },
@@ -31,25 +32,28 @@ it("claim.lua says that a claim holds if all five changes are significant by Hol
         local kind = below[trial.loss][trial.bound]
         return { own = 0.5 + user / 64 + (seed == 1 and 1 or -1) / 32 - (kind and kinds[kind](user) or 0) }
       end, function(trial)
-        -- means of the trials: of six the claimed bound is above the others in four, equal to them in one
+        -- means of six trials: distribution_logit is better than the other bounds in four, equal in one and worse in
+        -- one
         local first, last = seed == 1 and trial.split == 1, seed == 3 and trial.split == 2
         return { own = trial.bound == "distribution_logit" and (first and 0.4 or last and 0.5 or 0.6) or 0.5 }
       end)
     end)
   end })
-  equal(asked, { "movielens 1", "movielens 2", "movielens 3" })  -- the seeds that are taken by default
+  equal(asked, { "movielens 1", "movielens 2", "movielens 3" })  -- these three seeds are the default
   local verdicts = by_key(in_process.records(section.tables[1]), "loss")
   local function verdict(loss)
     local row = verdicts[loss]
     return { row["better than"], row.significantly, row["worse than"], row["significantly worse"], row["the claim"] }
   end
   equal(verdict "nDCG", { 5, 5, 0, 0, "holds" })
-  equal(verdict "AP", { 5, 4, 0, 0, "in the mean only" })  -- p = 0.039 before the correction
+  -- one of five comparisons is not significant: p = 0.039 before Holm's correction
+  equal(verdict "AP", { 5, 4, 0, 0, "in the mean only" })
   equal(verdict "nRBP", { 3, 3, 1, 1, "contradicted" })
   local all = by_key(in_process.records(section.tables[2]), "loss", "against")
   local mixed, lost = all["AP minmax"], all["nRBP expectation"]
   near({ mixed.change, mixed.mean - mixed["its mean"], mixed.p }, { 1 / 24, 1 / 24, ten_of_twelve }, 1e-6)
-  -- thirteen comparisons have the least p; the last two are of ten users in twelve, and of equal values
+  -- 15 comparisons in Holm's correction: thirteen have the smallest possible p-value; the last two are ten users of
+  -- twelve, and equal values
   near({ lost.change, lost.p, lost["p, Holm"], mixed["p, Holm"] },
     { -1 / 8, all_alike, 15 * all_alike, 2 * ten_of_twelve }, 1e-6)
   equal({ mixed["users or queries"], mixed.wins, mixed.runs, all["nRBP minmax"].change },
@@ -57,13 +61,14 @@ it("claim.lua says that a claim holds if all five changes are significant by Hol
   local counts = {}
   for _, x in ipairs(in_process.numbers(section.finding)) do counts[#counts + 1] = x end
   equal(counts, { 1, 3, 1 })
-  -- expectation and expectation-max bounding of nRBP are a quarter apart
+  -- expectation and expectation-max bounding of nRBP differ by 0.25
   check(section.text:find("made 0.25", 1, true), section.text)
 end)
 
 it("nsr_shift.lua compares the largest NSR in training with the test's own, by user, with Holm", function()
   local folder = sweeps.new_folder()
-  -- Trained at NSR 3, all users gain at test NSR 1, ten of twelve at test NSR 2; of the nRBP loss all lose.
+  -- Made-up effects of training at NSR 3: all users gain at test NSR 1, and ten of twelve at test NSR 2. With the nRBP
+  -- loss, all users lose.
   local function value(loss, trained, tested, user)
     local kind = trained == 3 and (loss == "nrbp" and "lose" or tested == 1 and "gain" or tested == 2 and "mixed")
       or "same"
@@ -88,15 +93,16 @@ it("nsr_shift.lua compares the largest NSR in training with the test's own, by u
   near({ two["trained at 1"], two["trained at 2"] }, { usual - 1 / 4 + 1 / 32, usual - 1 / 4 }, 1e-6)
   near({ one.change, one.p, two.change, two.p }, { 1 / 8, all_alike, 1 / 24, ten_of_twelve }, 1e-6)
   equal({ three.change, three.p, three["p, Holm"] }, {})
-  -- eight of twelve comparisons have the least p, four are of ten users
+  -- 12 comparisons in Holm's correction: eight have the smallest possible p-value, and four are ten users of twelve
   near({ one["p, Holm"], two["p, Holm"] }, { 12 * all_alike, 4 * ten_of_twelve }, 1e-6)
   local counts = in_process.numbers(section.text)
-  -- NSR 3; for the better at test NSR 1 of two losses under two bounds, for the worse with nRBP at both test NSR
+  -- the text's counts: NSR 3 is significantly better in 4 comparisons (test NSR 1, two losses, two bounds), and worse
+  -- in 4 (nRBP at both test NSRs, two bounds), of 12
   equal(counts, { 3, 4, 4, 12 })
 end)
 
--- Changes against no bound by metric and bound. At 0.95 four bounds are better and one is worse; at 0.9 all signs are
--- as at 0.95; at 0.8 two are not.
+-- Made-up changes against no bound, by metric and bound. In nRBP(0.95), four bounds are better and one is worse. In
+-- nRBP(0.9) all changes have the same signs. In nRBP(0.8) two signs differ.
 local shifts = {
   ["nrbp(0.95)"] = { minmax = "gain", expectation = "lose", expectation_max = "mixed", distribution = "gain",
     distribution_log = "gain", distribution_logit = "same" },
@@ -122,7 +128,8 @@ it("table_5_1_nrbp.lua shows changes by persistence with Holm, and their agreeme
             end
             return found
           end, function(trial)
-            -- one epoch for all persistences in one of four runs of each kind, another one at 0.8 or at 0.9 else
+            -- one of four runs of each kind chooses the same epoch in all persistences; the others choose another epoch
+            -- at 0.8 or at 0.9
             local second = trial.bound == "none" or trial.bound == "minmax"
             return { epoch_1 = 3, epoch_2 = second and 4 or 3, epoch_3 = trial.bound == "distribution" and 4 or 3 }
           end)
@@ -134,7 +141,8 @@ it("table_5_1_nrbp.lua shows changes by persistence with Holm, and their agreeme
   near({ minmax["nRBP(0.95)"], minmax["nRBP(0.8)"], minmax["change, nRBP(0.95)"], minmax["change, nRBP(0.8)"] },
     { usual + 1 / 8, usual - 1 / 8, 1 / 8, -1 / 8 }, 1e-6)
   near(rows["AP minmax"]["change, nRBP(0.95)"], 1 / 16, 1e-6)
-  -- a column has 18 changes: 12 or 15 with the least p, three of ten users, and at 0.95 and 0.8 three of equal values
+  -- 18 changes of a column in Holm's correction: 12 or 15 have the smallest possible p-value, three are ten users of
+  -- twelve, and at 0.95 and 0.8 three have equal values
   near({ minmax["p, nRBP(0.95)"], mixed["p, nRBP(0.95)"], mixed["p, nRBP(0.9)"], mixed["p, nRBP(0.8)"] },
     { 18 * all_alike, 6 * ten_of_twelve, 3 * ten_of_twelve, 6 * ten_of_twelve }, 1e-6)
   equal({ rows["nRBP none"]["change, nRBP(0.9)"], rows["nRBP none"]["p, nRBP(0.9)"] }, {})
@@ -144,16 +152,17 @@ it("table_5_1_nrbp.lua shows changes by persistence with Holm, and their agreeme
     return { row.changes, row["sign as at 0.95"], row.better, row.worse, row["significant as at 0.95"],
       row["opposite to 0.95"] }
   end
-  -- of ten users in twelve no change is significant after the correction
+  -- a change with ten of twelve users is not significant after Holm's correction
   equal(of "nRBP(0.95)", { 6, 5, 3, 1, 4, 0 })
   equal(of "nRBP(0.9)", { 6, 5, 4, 1, 4, 0 })
   equal(of "nRBP(0.8)", { 6, 3, 3, 1, 2, 2 })
-  -- ranks at 0.95: 5, 1, 3, 5, 5, 2; at 0.9: 4.5, 1, 2, 4.5, 4.5, 4.5; at 0.8: 1, 5, 3, 5, 5, 2; all have the mean
-  -- 3.5
+  -- ranks of the six changes at 0.95: 5, 1, 3, 5, 5, 2; at 0.9: 4.5, 1, 2, 4.5, 4.5, 4.5; at 0.8: 1, 5, 3, 5, 5, 2. All
+  -- have the mean 3.5
   near(agreement["nRBP nRBP(0.95)"].correlation, 1, 1e-9)
   near(agreement["nRBP nRBP(0.9)"].correlation, 10 / math.sqrt(15.5 * 12.5), 1e-9)
   near(agreement["nRBP nRBP(0.8)"].correlation, -0.5 / 15.5, 1e-9)
-  -- of seven bounds four have one epoch at all persistences; of three losses' 36 changes two each are opposite
+  -- four of seven bounds choose the same epoch at all persistences (57 %). Of 36 changes, two of each of the three
+  -- losses have opposite signs
   local counts = in_process.numbers(section.text:match "trained on nRBP, (.+)")
   equal({ counts[1], counts[2], counts[4], counts[5] }, { 5, 6, 3, 6 })
   check(section.text:find "6 of 36 changes" and section.text:find "57 %%", section.text)
@@ -184,7 +193,7 @@ it("stronger_models.lua shows changes by bound for each model with Holm, and aga
   near({ linear.rate, linear["no bound"], linear["against 46"], deep["against 46"] },
     { 0.2, usual - 1 / 16, -1 / 16, 1 / 32 }, 1e-6)
   near({ linear.minmax, linear.expectation, linear.distribution_logit }, { 1 / 8, -1 / 8, 1 / 24 }, 1e-6)
-  -- 24 of 36 comparisons have the least p, twelve are of ten users
+  -- 36 comparisons in Holm's correction: 24 have the smallest possible p-value, and twelve are ten users of twelve
   near({ linear["p, minmax"], linear["p, distribution_logit"] }, { 36 * all_alike, 12 * ten_of_twelve }, 1e-6)
   local counts = in_process.numbers(section.text:match "significantly(.+)")
   equal({ counts[1], counts[2], counts[3] }, { 12, 36, 12 })
@@ -199,7 +208,8 @@ it("sampled_expectations.lua compares with the exact expectation, with Holm over
     beside = function(runs) rawset(runs, "set", function() return own end) end,
     drawn = function(drawn)
       rawset(drawn, "samples", function() return { 0, 10, 100 } end)
-      -- means are a tenth too large; the only shape of list with an order has one relevant row of three
+      -- made-up sampled means are 10 % too large with 10 samples, else 5 % too small. The only lists whose order
+      -- matters have three rows, one of them relevant
       rawset(drawn, "mean_of", function(metric, n, p, samples)
         equal({ n, p }, { 3, 1 })
         return mr.bounds.of(metric, { n = n, p = p }).expectation * (samples == 10 and 1.1 or 0.95)

@@ -1,11 +1,11 @@
--- The figures of the thesis: every script runs with --smoke, prints numbers that can be worked out by hand, and leaves
--- a figure.
+-- Tests the figures of the thesis: every script runs with --smoke, prints numbers that can be worked out by hand, and
+-- writes a figure.
 local test = require "moonrank.test"
 local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
 local check = test.check
 
--- The cells of the printed line that begins with these words.
+-- Returns the cells after these words in the printed line that begins with them.
 local function cells(text, ...)
   local words = table.pack(...)
   for line in text:gmatch "[^\n]+" do
@@ -23,7 +23,7 @@ local function near(found, expected, tolerance, what)
     ("%s: %s, expected %g"):format(what, tostring(found), expected))
 end
 
--- Runs the script of a figure and hands what it printed to `inspect`.
+-- Runs the script of a figure, and calls `inspect` with what it printed.
 local function figure(number, inspect)
   scripts.it(("figure_%s.lua --smoke shows numbers worked out by hand"):format(number), { "gnuplot" }, function(folder)
     local text = scripts.run(folder, ("thesis/figure_%s.lua"):format(number), "--smoke --out figure.svg")

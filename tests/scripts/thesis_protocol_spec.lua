@@ -1,4 +1,4 @@
--- The protocol of the thesis' scripts on small made-up data, against numbers worked by hand.
+-- Tests the protocol of the thesis' scripts on small made-up data, against numbers worked out by hand.
 local mr = require "moonrank"
 local fold_of = require "moonrank.data.fold"
 local test = require "moonrank.test"
@@ -10,7 +10,7 @@ local it, check, equal, near = test.it, test.check, test.equal, test.near
 local function three_users(value, other) return protocols.three_users(value, other, 400) end
 local sorted = protocols.sorted
 
--- A fold of queries; every row has features.
+-- Returns a fold of queries in which every row has features.
 local function queries(train, valid, test_part)
   local parts = {}
   for name, lists in pairs{ train = train, valid = valid, test = test_part } do
@@ -89,7 +89,7 @@ it("protocol.sets of queries keep the given folds, and standardise features by t
   local x = fold.train.features:double()
   near(x:mean(1), { 0, 0 }, { atol = 1e-6 })
   near((x * x):mean(1), { 1, 1 }, { atol = 1e-5 })
-  -- feature 1 of train: 1, 3, 5, 2, 4 has mean 3 and variance 2
+  -- the values 1, 3, 5, 2, 4 of feature 1 in train have mean 3 and variance 2
   near(fold.test.features[1]:double():totable()[1], -2 / math.sqrt(2), { atol = 1e-6 })
 end)
 
@@ -153,7 +153,7 @@ local function train(set, o)
   return run, model
 end
 
--- One list more than a batch holds makes a second step.
+-- Tests the batch size: with one list more than a batch holds, an epoch has a second step with one list.
 it("protocol.train takes 32 lists per step, and 4 of few and long lists (4.1.1)", function()
   for name, batch in pairs{ movielens = 32, citeulike = 32, mq2008 = 32, mslr = 4, clueweb = 4 } do
     local _, model = train(sets[name], { lists = batch + 1, epochs = 1 })
@@ -161,8 +161,9 @@ it("protocol.train takes 32 lists per step, and 4 of few and long lists (4.1.1)"
   end
 end)
 
--- The relevant row has 45 others above it, each a rank apart; a step of 0.1 lets it pass one in about five epochs, so
--- that validation improves often enough for any patience, and goes on improving.
+-- Returns the history of a run that improves until its last epoch: the relevant row starts below 45 rows whose scores
+-- are 1 apart. Each epoch changes scores by about 0.1, so it passes a row about every five epochs, sooner than any
+-- patience ends training.
 local function climb(set)
   local grades, start = { 1 }, { 0 }
   for i = 1, 45 do grades[i + 1], start[i + 1] = 0, i end
@@ -171,7 +172,8 @@ end
 
 it("protocol.train runs 40 epochs on ratings, and 100 with patience 20 on queries", function()
   equal({ climb(sets.movielens), climb(sets.citeulike), climb(sets.mq2008), climb(sets.mslr) }, { 40, 40, 100, 100 })
-  local function stuck(set) return #train(set, { start = { 1, 0 } }).history end  -- the first epoch is as good as any
+  -- scores start in the right order, so no later epoch is better than the first
+  local function stuck(set) return #train(set, { start = { 1, 0 } }).history end
   equal({ stuck(sets.movielens), stuck(sets.mq2008), stuck(sets.clueweb) }, { 40, 21, 21 })
   equal(#train(sets.mq2008, { start = { 1, 0 }, patience = 3 }).history, 4)
   equal(#train(sets.mq2008, { epochs = 2 }).history, 2)
@@ -188,8 +190,8 @@ it("beside.beside has NSR 1 or label 1 and 2, 60 epochs, and a patience of 10", 
   equal(#train(sets.movielens, { start = { 1, 0 }, patience = beside.beside.patience }).history, 11)
 end)
 
--- Two lists whose first of two rows with equal scores is relevant: R = 1 + sigma(f2 - f1), nDCG = log 2 / log(1 + R),
--- mean over lists.
+-- Two lists of two rows with equal scores, of which the first is relevant: R = 1 + sigma(f2 - f1), nDCG = log 2 / log(1
+-- + R), mean over lists.
 it("protocol.train steps with Adam by the rate, and with SGD by the rate times the mean gradient (4.3)", function()
   local slope = math.log(2) / (4 * 2.5 * math.log(2.5) ^ 2)
   local _, adam = train(sets.movielens, { lists = 2, epochs = 1 })
@@ -198,8 +200,8 @@ it("protocol.train steps with Adam by the rate, and with SGD by the rate times t
   near(sgd:values(), { 0.1 * slope, -0.1 * slope }, 1e-9)
 end)
 
--- The second row begins above; training lifts the first by 0.1 a step. In the part that chooses early the second row is
--- relevant.
+-- The second row starts with the higher score, and training lifts the first by 0.1 a step. In the part named by `early`
+-- the second row is relevant, so early epochs are best there.
 it("protocol.train chooses the epoch on validation, and with recipe published on test", function()
   local function epoch(recipe, early)
     return train(sets.movielens, { start = { 0, 1 }, recipe = recipe, [early] = { 0, 1 } }).best.epoch
@@ -240,7 +242,7 @@ it("training.train takes the fold, setting and seed of its trial, and chooses by
   equal({ found[1].per_list.list:totable(), found[1].per_list.relevant:totable() }, { { 3001.0 }, { 1.0 } })
 end)
 
--- Training lifts the second row over the third, not over the first: nDCG has its best epoch there, RR at once.
+-- Training lifts the second row over the third, but not over the first: nDCG is best after that, RR in the first epoch.
 it("protocol.train chooses by the first metric, or an epoch for each of several", function()
   local o = { grades = { 1, 1, 0 }, start = { 5, 0, 1 }, metrics = { "ndcg", "rr" } }
   local late = train(sets.movielens, o).best.epoch
@@ -263,7 +265,7 @@ it("protocol.train makes the set's model, of the usual size or another, if it is
   equal(sizes, { 32.0, 16.0 })
 end)
 
--- The relevant rows stand on ranks 2 and 6 of 7.
+-- The relevant rows of this list have ranks 2 and 6 of 7.
 it("protocol.metric_of gives every loss its own metric, and nRBP a persistence of 0.95 (5.1)", function()
   local names = { protocol.metric_of.ndcg, protocol.metric_of.ap, protocol.metric_of.nrbp }
   local found = mr.evaluate(mr.tensor{ 7, 6, 5, 4, 3, 2, 1 }, mr.lists{ { 0, 1, 0, 0, 0, 1, 0 } }, names)
@@ -274,9 +276,9 @@ it("protocol.metric_of gives every loss its own metric, and nRBP a persistence o
   for loss in pairs(protocol.metric_of) do check(mr.losses[loss], loss) end
 end)
 
--- nDCG of two rows, one of them relevant, is 1 or log 2 / log 3. By Eq. 3.13 the steepness is 2 values / their range a,
--- so that the smoothed share of random orders that are no better than the best is (share at the top) / 2 + (share
--- below) sigma(2). The shares are those of the samples.
+-- nDCG of two rows, one of them relevant, is 1 or log 2 / log 3. By Eq. 3.13 the steepness is 2 divided by the range of
+-- the values. So the smoothed share of random rankings that are not better than the best one is (share at the top) / 2
+-- + (share below) sigma(2). Both shares are those of the drawn samples.
 it("protocol.bound gives the distribution bound the steepness of Eq. 3.13 and 300,000 random orders", function()
   local function bounded(samples)
     local bound = protocol.bound("distribution", samples)
@@ -295,7 +297,8 @@ end)
 it("better.lua makes exact bounds of a better ranker by form and beta; protocol.bound keeps other names", function()
   equal(protocol.bound("minmax", 10), "minmax")
   equal(protocol.bound("distribution_logit", 10), "distribution_logit")
-  -- Rankings of X(2, 1) by weights e^(beta grade): the relevant row is first with probability e / (1 + e) at beta 1.
+  -- Random rankings of two rows, one relevant, with weights e^(beta grade): the relevant row is first with probability
+  -- e / (1 + e) if beta is 1.
   local function value(name, scores)
     local bound = mr.bounds.resolve(protocol.bound(name, 10))
     return bound.apply(mr.tensor({ scores }, { dtype = "float64" }), "ndcg", mr.lists{ { 1, 0 } }):item()
@@ -310,7 +313,7 @@ it("better.lua makes exact bounds of a better ranker by form and beta; protocol.
   near(value(better.bound("distribution_logit", 1), 0.9), math.log(F(0.9) / (1 - F(0.9))), 1e-5)
 end)
 
--- Numbers on validation that fall with the distance from a peak.
+-- Chooses a learning rate where validation falls with the distance from `peak`.
 local function chosen(rates, peak)
   local valid = {}
   for _, rate in ipairs(rates) do valid[rate] = -math.abs(math.log(rate / peak)) end
@@ -323,7 +326,7 @@ it("beside.choose takes the rate with the highest number on validation, the lowe
     for _, rate in ipairs(rates) do equal({ name, chosen(sets[name].rates, rate) }, { name, rate }) end
     equal({ chosen(sets[name].rates, 1e-9), chosen(sets[name].rates, 1e9) }, { rates[1], rates[#rates] })
   end
-  for exponent = -9, 9 do  -- in whatever order a table has them
+  for exponent = -9, 9 do  -- the choice does not depend on the order of the table's entries
     local valid = { [10.0 ^ exponent] = 0.5, [2 * 10.0 ^ exponent] = 0.5, [3 * 10.0 ^ exponent] = 0.5, [1e12] = 0.4 }
     equal(beside.choose(valid), 10.0 ^ exponent)
   end

@@ -1,5 +1,5 @@
--- Scripts about what the thesis says beside its tables, with --smoke on made-up data: they must show the numbers of the
--- store.
+-- Tests scripts on statements of the thesis outside its tables, with --smoke on made-up data: they must show the
+-- numbers of the store.
 local mr = require "moonrank"
 local scripts = dofile "tests/support/scripts.lua"
 local mean = dofile("tests/support/numbers.lua").mean
@@ -12,7 +12,7 @@ end
 
 local function study(folder, name) return mr.results(folder .. "/results/thesis/smoke.db", name .. ", made-up data") end
 
--- Values per list of the only trial with these parameters.
+-- Returns the values per list of the only trial with these parameters.
 local function values_of(results, where, metric)
   local columns = results:columns()
   local rows = columns:rows("spec", where)
@@ -32,7 +32,8 @@ scripts.it("why_curves_differ.lua --smoke shows the store's means, and a change 
   local results = study(folder, "nDCG by cut-off, mq2008, seed 1")
   local rows, relevant = values_of(results, {}, "rows"), values_of(results, {}, "relevant")
   local function counts(l) return relevant[l] > 0 and relevant[l] < rows[l] end
-  -- lists, two medians, three shares, nDCG at 1, 5 and 10, the change and its two parts, chance at 1 and 10
+  -- columns: lists, two medians, three shares, nDCG at 1, 5 and 10, the change from 1 to 10 and its two parts, chance
+  -- at 1 and 10
   local n = numbers(out:match "features, label 2 +(%d+ +%d+[^\n]+)")
   near({ n[7], n[8], n[9] }, { mean(values_of(results, {}, "ndcg@1"), counts),
     mean(values_of(results, {}, "ndcg@5"), counts), (mean(values_of(results, {}, "ndcg@10"), counts)) }, 5e-5)

@@ -1,5 +1,5 @@
--- Decisions of the thesis' scripts that stand beside protocol.lua, on small made-up data: what a run is trained with,
--- what it keeps, and what the tables of Table 5.1 make of the kept runs. Answers are worked out beside each test.
+-- Tests decisions of the thesis' scripts outside protocol.lua, on small made-up data: the options of training runs,
+-- what is stored, and what Table 5.1 makes of the stored runs. Expected results are worked out beside each test.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local program = dofile "tests/support/program.lua"
@@ -10,8 +10,8 @@ local it, check, equal, near = test.it, test.check, test.equal, test.near
 
 local losses, bounds = protocols.losses, protocols.bounds
 
--- Runs of a made-up data set. Each learning rate says its loss and bound. `train`, if given, is called with what a run
--- is trained with.
+-- Returns the module of runs with a made-up data set, in which each pair of loss and bound has its own learning rate.
+-- `train`, if given, is called with the options of each training run.
 local function made_runs(folder, train, loaded)
   local runs = loaded or dofile "scripts/thesis/beside.lua"
   local set = { title = "made", setting = "nsr", values = { 1, 3 }, folds = 2, tuning = 1, sizes = { 4, 8 }, size = 8,
@@ -102,7 +102,8 @@ it("runs.train uses the bound, rate, size, seed and recipe of its run, and selec
   equal(bound_of, { "distribution_log", 77 })
 end)
 
--- The second of three rows is relevant on test, beside two lists without relevant rows; the first is on validation.
+-- Test has a list of three rows whose second row is relevant, and two lists without relevant rows. Validation has the
+-- first row relevant.
 it("runs.train keeps all metrics on test, nDCG@1 to nDCG@50 if asked, and the relevant rows of every list", function()
   local runs, args = made_runs("")
   local identity = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } }
@@ -171,9 +172,9 @@ it("sets of queries have networks with as many inputs as the data have features"
   if not any then test.skip "no queries in MOONRANK_DATA or ../shared/data" end
 end)
 
--- Twelve users, each tested in both folds with a value of their own, and a 13th whose lists have no relevant rows.
--- Under minmax all are 0.125 better, under expectation worse, under expectation_max ten are 1/16 better and two are
--- worse.
+-- Made-up changes by bound: twelve users, each tested in both folds, and a 13th whose lists have no relevant rows.
+-- Under minmax all users gain 0.125, under expectation all lose 0.125. Under expectation_max, ten gain 1/16 and two
+-- lose 1/16.
 local function change_of(bound, user)
   if bound == "minmax" then return 0.125 elseif bound == "expectation" then return -0.125 end
   return bound == "expectation_max" and (user <= 10 and 1 / 16 or -1 / 16) or 0
@@ -198,7 +199,7 @@ local function printed_number(at)
   return at.loss == "ap" and (at.bound == "none" and 0.36 or at.bound == "minmax" and 0.5) or nil
 end
 
--- The section of a table, and its rows by loss and bound, as records.
+-- Returns the section of Table 5.1 from made-up runs, and its rows by loss and bound.
 local function table_of(folder, empty, printed, options)
   local training = dofile "scripts/thesis/training.lua"
   local study, said = made_study(folder), print
@@ -219,7 +220,7 @@ local function table_of(folder, empty, printed, options)
   return section, rows
 end
 
-local usual = 0.25 + 6.5 / 64  -- the mean of twelve users
+local usual = 0.25 + 6.5 / 64  -- the mean value of twelve users without a bound
 
 it("training.compare shows means, changes by user with Holm over the table, and printed numbers", function()
   local folder = sweeps.new_folder()
@@ -232,10 +233,11 @@ it("training.compare shows means, changes by user with Holm over the table, and 
   equal({ rows["nDCG none"].difference, free.change, minmax.users, minmax.lists, minmax.skipped },
     { nil, nil, 12, 24, 2 })
   near({ minmax.change, rows["AP expectation"].change, mixed.change }, { 0.125, -0.125, 1 / 24 }, 1e-6)
-  -- all of twelve signs are alike in 2 of 4096 choices; the three losses have six such comparisons of 18
+  -- twelve equal signs have p = 2 / 4096 (two of all choices). Six of the 18 comparisons in Holm's correction have this
+  -- p-value
   near({ minmax.p, minmax["p, Holm"], rows["nDCG expectation"]["p, Holm"] },
     { 2 / 4096, 18 * 2 / 4096, 18 * 2 / 4096 }, 1e-9)
-  near(mixed.p, 2 * (1 + 12 + 66) / 4096, 1e-9)  -- 0.039: none, one or two of twelve signs differ from the others
+  near(mixed.p, 2 * (1 + 12 + 66) / 4096, 1e-9)  -- p = 0.039: at most two of the twelve signs differ from the others
   near(mixed["p, Holm"], 12 * mixed.p, 1e-9)
   near(mixed.d, (1 / 24) / (1 / 16 * math.sqrt((1 - (8 / 12) ^ 2) * 12 / 11)), 1e-6)
   equal(section.agreement, { of = 2, within = 1, tolerance = "0.01" })
@@ -250,7 +252,7 @@ it("training.compare counts bounds that are significantly better and worse, and 
   local most, least = section.text:find("minmax (+0.1250)", 1, true),
     section.text:find("expectation (-0.1250)", 1, true)
   check(most and least and most < least, section.text)
-  -- the printed numbers of AP are 0.36 and 0.5
+  -- the printed values of AP are 0.36 and 0.5
   check(section.text:find(("%+.4f"):format((2 * usual + 0.125 - 0.86) / 2), 1, true), section.text)
   check(not section.text:find("TEST", 1, true) and section.text:find("user", 1, true))
   local published = table_of(folder, "skip", nil, { recipe = "published" })
@@ -297,9 +299,9 @@ it("scores are those of a trial's fold, in whatever order trials are kept", func
   equal({ where.bound, where.nsr }, { "minmax", 2 })
 end)
 
--- cutoffs.lua with made-up sets: lists of MovieLens have three relevant rows, of which the model puts one on top and
--- two at the bottom, and three others; MQ2008 has in its first fold the lists of `shapes`, in its second one of four
--- rows.
+-- Returns cutoffs.lua with made-up data sets. Lists of MovieLens have six rows, three relevant, of which the model
+-- ranks one at the top and two at the bottom. MQ2008 has the lists of `shapes` in its first fold, and a list of four
+-- rows in its second.
 local function made_cutoffs(shapes)
   local runs, asked = nil, {}
   local cutoffs = in_process.load("scripts/thesis/cutoffs.lua", { beside = function(module) runs = module end })
@@ -335,7 +337,8 @@ local function values_of(results, where, name)
 end
 
 it("cutoffs.study ranks without a bound, and thins lists by chance to shapes of MQ2008 at label 2", function()
-  -- without relevant rows, or without others, a list has no shape; the last two shapes have too many rows of a kind
+  -- lists without relevant or without other rows are not used as shapes; the last two shapes need more rows of one kind
+  -- than a list of MovieLens has
   local cutoffs, asked = made_cutoffs{ { 1, 0 }, { 1, 1, 0, 0 }, { 0, 0 }, { 1, 1 }, { 1, 1, 1, 1, 0 },
     { 1, 0, 0, 0, 0 } }
   local folder = sweeps.new_folder()

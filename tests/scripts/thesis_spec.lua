@@ -1,5 +1,5 @@
--- The thesis in one command, with --smoke on made-up data: all tables, figures and the report must show the numbers of
--- the store.
+-- Tests the thesis' scripts as one command, with --smoke on made-up data: all tables, figures and the report must show
+-- the numbers of the store.
 local mr = require "moonrank"
 local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
@@ -12,7 +12,7 @@ local it, equal, check, near = test.it, test.equal, test.check, test.near
 
 local here = scripts.root
 
--- Rows of the table that follows these words in the report, as cells by column.
+-- Returns the rows of the table that follows these words in the report, as cells by column.
 local function rows_after(html, words)
   local at = assert(html:find(words, 1, true), words)
   local head, body = html:match("<thead>(.-)</thead>\n<tbody>(.-)</tbody>", at)
@@ -29,7 +29,7 @@ local function rows_after(html, words)
   return rows
 end
 
--- Checks that made-up data have no real name, and that no printed number is beside them.
+-- Checks that the report names no real data set and shows no printed numbers, because the data are made up.
 local function says_made_up(text, times)
   for _, name in ipairs{ "MovieLens", "MQ2008", "CiteULike", "MSLR", "ClueWeb" } do
     check(not text:find(name, 1, true), name .. ": " .. (text:match("[^\n]*" .. name .. "[^\n]*") or ""))
@@ -58,11 +58,12 @@ scripts.it("all.lua --smoke writes a report with the numbers of the store, and t
   check(not html:find "%ssrc=" and not html:find "<link" and not html:find "@import",
     "nothing is loaded from elsewhere")
   local _, figures = html:gsub("<svg", "")
-  -- 1.1, seven of chapter 3, ten of chapter 5, where lists start, better references, curves by k, optimisers
+  -- figures: 1.1, seven of chapter 3, ten of chapter 5, where lists start, better references, curves by cutoff,
+  -- optimizers
   equal(figures, 22)
   local _, opened = html:gsub("<section", "")
   local _, closed = html:gsub("</section>", "")
-  equal({ opened, closed }, { 38, 38 })  -- 36 of the thesis, the overview and the glossary
+  equal({ opened, closed }, { 38, 38 })  -- 36 sections of the thesis, the overview and the glossary
 
   -- one row of the first table, worked out from the store
   local results = mr.results(folder .. "/results/thesis/smoke.db", "movielens, seed 1, made-up data")
@@ -88,7 +89,7 @@ scripts.it("all.lua --smoke writes a report with the numbers of the store, and t
   scripts.run(folder, "thesis/all.lua", "--smoke --workers 1 --recipe published")
 end)
 
--- Table 5.1 with fewer runs.
+-- A script that makes Table 5.1 with fewer runs.
 local few_runs = ([[
 local training = dofile "%s/scripts/thesis/training.lua"
 local args = training.args{ seed = 1, recipe = training.recipe, samples = training.samples }
@@ -223,8 +224,8 @@ end)
 it("mr.experiment.by_list averages a user over folds and seeds, and beside.change_of compares these means", function()
   local folder = sweeps.new_folder()
   local beside = dofile "scripts/thesis/beside.lua"
-  -- user u in fold f under seed s: 10 u + f + 100 s, and under the bound 1 or 3 more; user 3 is in the second fold
-  -- only and has none once
+  -- The value of user u in fold f with seed s is 10 u + f + 100 s, and 1 or 3 more under the bound. User 3 is in the
+  -- second fold only, and has no value in one run.
   local function study(seed)
     return mr.sweep{ name = "seed " .. seed,
       store = folder .. "/toy.db", workers = 0, progress = false, metric = "valid", direction = "maximize",
@@ -243,11 +244,11 @@ it("mr.experiment.by_list averages a user over folds and seeds, and beside.chang
   equal({ means[1], means[2], means[3] ~= means[3] }, { 161.5, 171.5, true })
   local found = beside.change_of(mr.experiment.by_list(all, { bound = "more" }, "own"), means)
   equal({ found.change, found.n, found.wins }, { 2.0, 2, 1.0 })
-  near(found.p, 0.5, 1e-12)  -- two of the four choices of signs are as far from 0
+  near(found.p, 0.5, 1e-12)  -- two of four choices of signs are as extreme as the observed one
   near(found.d, 2 / math.sqrt(2), 1e-12)
 end)
 
--- Rows of a part by what a list is called, which is `name(part, l)`.
+-- Returns the numbers of rows of a part's lists by the name of the list, which is name(part, l).
 local function sizes_by(part, name)
   local sizes, by = part.lists.sizes:totable(), {}
   for l, n in ipairs(sizes) do by[name(part, l)] = n end
@@ -295,7 +296,7 @@ it("beside.set of MSLR and ClueWeb09 takes relevance from a label, and scales by
   for number = 1, 5 do
     fold = clueweb.fold(1, number, 1)
     equal(fold.train.count + fold.valid.count + fold.test.count, 61)
-    equal(fold.valid.count, 10)  -- a fifth of 48 or 49
+    equal(fold.valid.count, 10)  -- validation has a fifth of the 48 or 49 lists
     equal(relevant(fold.train) + relevant(fold.valid) + relevant(fold.test), 4838.0)
     local own = sizes_by(fold.test, name)
     for _, part in ipairs{ fold.train, fold.valid } do

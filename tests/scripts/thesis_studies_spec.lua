@@ -1,6 +1,6 @@
--- Studies of the thesis' questions beside its tables (thinning.lua, drawn.lua, silence.lua, stronger.lua, better.lua,
--- persistence.lua, descent.lua) with a made-up result in place of each training: what a run is trained with, which
--- number chooses, and what is kept. Answers are worked out beside each test.
+-- Tests studies of the thesis' questions outside its tables (thinning.lua, drawn.lua, silence.lua, stronger.lua,
+-- better.lua, persistence.lua, descent.lua), with made-up results instead of training: the options of training runs,
+-- the metric that chooses, and what is stored. Expected results are worked out beside each test.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local in_process = dofile "tests/support/in_process.lua"
@@ -10,8 +10,8 @@ local it, check, equal, near = test.it, test.check, test.equal, test.near
 
 local losses, bounds = protocols.losses, protocols.bounds
 
--- A script's module with made-up data `set`. Each pair of loss and bound has a rate of its own: 1.1 is the rate of nDCG
--- without a bound, 3.7 of nRBP under the logit. `train(set, parts, o)` takes the place of a training.
+-- Loads a script's module with a made-up data set. Each pair of loss and bound has its own learning rate: 1.1 for nDCG
+-- without a bound, 3.7 for nRBP under distribution_logit. `train(set, parts, o)` replaces training.
 local function module_of(name, set, train)
   local own
   local module = in_process.load(("scripts/thesis/%s.lua"):format(name), { beside = function(runs)
@@ -32,20 +32,20 @@ local function rate_of(loss, bound)
   end
 end
 
--- Calls body(args) with options for a store in a folder of its own.
+-- Calls body(args) with options for a store in a temporary folder.
 local function with_store(body)
   local folder = sweeps.new_folder()
   body{ store = folder .. "/r.db", workers = 0, retry = 0, data = "", recipe = "honest", samples = 77,
     smoke = false, seed = 5 }
 end
 
--- The made-up result of a training.
+-- Returns the made-up result of a training run.
 local function trained(own, valid)
   return { best = { epoch = 1, metrics = { [own] = valid } }, test = { mean = { [own] = 0.25 } },
     scores = { [own] = mr.tensor({ 0.25 }, { dtype = "float64" }) } }
 end
 
--- The only trial with these parameters: its number, and its row.
+-- Returns the number of the only trial with these parameters, its row, and all columns.
 local function trial_of(results, where)
   local columns = results:columns()
   local rows = columns:rows("spec", where)
@@ -53,8 +53,8 @@ local function trial_of(results, where)
   return columns:column("spec", "number")[rows[1]], rows[1], columns
 end
 
--- Lists of users whose relevant items are 1 (score 9) and 2 (score -9). The other items have score 0 and numbers from
--- `first`, so that each part has other ones.
+-- Returns lists of users whose relevant items are 1 (score 9) and 2 (score -9). Other items have score 0 and numbers
+-- from `first` on, so that each part has different ones.
 local function part_of(users, others, first)
   local lists, items = {}, {}
   for l = 1, users do
@@ -66,7 +66,7 @@ local function part_of(users, others, first)
     items = mr.tensor(items, { dtype = "int64" }) }
 end
 
--- Items of a part that are not relevant, as a set.
+-- Returns the set of items of a part that are not relevant.
 local function others_of(part)
   local found, count = {}, 0
   for _, item in ipairs(part.items:totable()) do
@@ -101,12 +101,13 @@ it("thinning.study nests the negatives of training NSR, and measures each test N
   with_store(function(args)
     local results = thinning.study(args)
     equal(results:counts(), { done = 3 * 3 * 2 })
-    equal({ asked["3 1 5"], next(asked, "3 1 5") }, { true })  -- lists are drawn once, at the largest NSR
+    -- lists are drawn only once, with the largest number of negatives (NSR 3)
+    equal({ asked["3 1 5"], next(asked, "3 1 5") }, { true })
     local by_count = {}
     for _, each in ipairs(seen) do
       equal({ each.rate, each.seed, each.metrics, each.has_test }, { rate_of(each.loss, each.bound), 5, 1, false })
       equal(each.own, each.loss == "nrbp" and "nrbp(0.95)" or each.loss)
-      -- two users with two relevant items each, and one
+      -- a list for two users in train with two relevant items each, and one list in another part
       equal({ each.train_count, each.lists }, { 2 * each.valid_count, { 2, 1 } })
       for item in pairs(each.train) do check(item > 100 and item < 200, item .. " is not of train") end
       for item in pairs(each.valid) do check(item > 200 and item < 300, item .. " is not of validation") end
@@ -114,7 +115,7 @@ it("thinning.study nests the negatives of training NSR, and measures each test N
     end
     for item in pairs(by_count[2]) do check(by_count[4][item], "negatives of NSR 1 are among those of NSR 2") end
     for item in pairs(by_count[4]) do check(by_count[6][item], "negatives of NSR 2 are among those of NSR 3") end
-    -- one relevant item on top, one below 2 NSR other items
+    -- one relevant item is at the top, one below 2 NSR other items
     local number, row, columns = trial_of(results, { nsr = 1, loss = "ap", bound = "none" })
     for nsr, ap in ipairs{ (1 + 2 / 4) / 2, (1 + 2 / 6) / 2, (1 + 2 / 8) / 2 } do
       near({ columns:column("spec", "test_" .. nsr)[row], results:per_list(number, "test_" .. nsr)[1]:item() },
@@ -176,7 +177,7 @@ it("drawn.study trains at the rate of each bound, and puts drawn means into the 
           and rates[("%s drawn %d %g"):format(loss, fold, rate)], loss .. bound)
       end
     end
-    -- the metric is 0.75, its best 1, its mean over rankings 0.25, of nRBP 0.5
+    -- the metric is 0.75, its maximum 1, and its mean over random rankings 0.25, or 0.5 for nRBP
     local mean = loss == "nrbp" and 0.5 or 0.25
     near({ values[loss .. " " .. l + 0.3], values[loss .. " " .. l + 0.4] },
       { 0.75 / mean, (0.75 - mean) / (1 - mean) }, 1e-9)
@@ -185,7 +186,7 @@ end)
 
 it("silence.study counts slopes below 1e-12 among judged lists, and trains at the rate of each bound", function()
   local seen, asked = {}, {}
-  -- four lists of one relevant row of two, and one that has none
+  -- four lists of two rows, one of them relevant, and a list without relevant rows
   local part = mr.data.dataset{ lists = mr.lists{ { 1, 0 }, { 1, 0 }, { 1, 0 }, { 1, 0 }, { 0, 0 } },
     users = mr.arange(1, 5):long(), items = mr.arange(1, 10):long() }
   local set = { setting = "nsr", values = { 1, 2 }, folds = 1, size = 8, epochs = 5,
@@ -203,7 +204,7 @@ it("silence.study counts slopes below 1e-12 among judged lists, and trains at th
   end)
   rawset(runs.protocol, "bound", function(name, samples) return { form = name, samples = samples } end)
   local resolve, ndcg = mr.bounds.resolve, mr.losses.ndcg
-  -- slopes of 1e-6, 1e-13, 0 and 1; a fifth of a list that has no metric
+  -- made-up slopes of the bound at five lists: 1e-6, 1e-13, 0 and 1, and one of a list without a metric
   local scale = mr.tensor({ 1e-6, 1e-13, 0, 1, 0 }, { dtype = "float64" })
   rawset(mr.bounds, "resolve", function() return { apply = function(value) return value * scale end } end)
   rawset(mr.losses, "ndcg", function(o) return { bound = o.bound } end)
@@ -220,12 +221,12 @@ it("silence.study counts slopes below 1e-12 among judged lists, and trains at th
       rates[type(each.bound) == "table" and ("%s, %d orders"):format(each.bound.form, each.bound.samples)
         or each.bound] = each.rate
     end
-    -- the thesis' sampled bound and the exact distribution share a rate
+    -- the thesis' sampled distribution bound and the exact one use the same learning rate
     equal(rates, { none = 1.1, ["distribution, 77 orders"] = 1.5, distribution = 1.5, distribution_log = 1.6,
       distribution_logit = 1.7 })
     local number = trial_of(results, { nsr = 1, bound = "none" })
     near(results:reports(number).silent.values, { 2 / 4 }, 1e-12)
-    -- equal scores lie between the two rankings of a list: one of two random rankings is no better
+    -- two equal scores: one of the two rankings of a list, thus half of random rankings, is not better
     for _, name in ipairs{ "ndcg", "ap", "nrbp" } do
       near(results:per_list(number, "start_" .. name):totable(), { 0.5, 0.5, 0.5, 0.5 }, 1e-9, name)
     end
@@ -242,7 +243,7 @@ it("stronger.study chooses rates without a bound on the first fold, and builds m
     attended = o
     return attention(o)
   end)
-  -- validation likes 0.3 of the linear model under AP, else 0.1; the test part, another one
+  -- validation is best at rate 0.3 for the linear model with AP, else at 0.1; the test part prefers another rate
   rawset(runs, "train", function(_, own, o)
     local weights = 0
     for _, parameter in ipairs(own.model(8, 3):parameters()) do weights = weights + parameter:numel() end
@@ -273,7 +274,7 @@ it("stronger.study chooses rates without a bound on the first fold, and builds m
     for name, rate in pairs{ linear = 0.3, ["46"] = 0.1, ["92-46-23"] = 0.1, ["self-attention"] = 0.1 } do
       equal(best[name .. " ap"], { rate = rate, valid = 0.75 }, name)
     end
-    -- a layer has inputs x units weights and a bias for each unit; there are 46 features
+    -- a layer has inputs x units weights and one bias for each unit; there are 46 features
     for _, weights in ipairs{ 47, 46 * 46 + 46 + 47, 46 * 92 + 92 + 92 * 46 + 46 + 46 * 23 + 23 + 24 } do
       check(kinds[weights], "no model of " .. weights .. " weights")
     end
@@ -344,7 +345,7 @@ it("descent.study tries powers of ten on the first fold, then half steps, and tr
         test = { users = mr.tensor({ number }, { dtype = "int64" }) } }
     end }
   local calls = {}
-  -- exponents are twice the logarithm of the rate; of Adam -3 is the best, of descent 6
+  -- `exponent` is twice the decimal logarithm of the learning rate; the best is -3 for Adam and 6 for SGD
   local descent = module_of("descent", set, function(_, fold, o)
     local exponent = math.floor(2 * math.log(o.rate, 10) + 0.5)
     equal({ fold.value, fold.seed, o.seed, o.epochs, o.patience }, { 1, 5, 5, 7, 2 })

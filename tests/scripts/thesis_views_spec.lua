@@ -1,5 +1,5 @@
--- Tables and figures of the thesis that read kept runs beside Table 5.1: what they compute of made-up studies. Answers
--- are worked out beside each test.
+-- Tests tables and figures of the thesis that read the stored runs of Table 5.1: what they compute from made-up
+-- studies. Expected results are worked out beside each test.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local in_process = dofile "tests/support/in_process.lua"
@@ -10,9 +10,9 @@ local losses, bounds, kinds, study_of, by_key, set = made.losses, made.bounds, m
   made.by_key, made.set
 local all_alike, ten_of_twelve = made.all_alike, made.ten_of_twelve
 
-local usual = 0.5 + 6.5 / 64  -- the mean of twelve users
+local usual = 0.5 + 6.5 / 64  -- the mean value of twelve users without a bound
 
--- The section of a script whose figure is not drawn.
+-- Returns the section of a script, without drawing its figure.
 local function section_of(name, words, patches)
   patches.experiment = function(experiment)
     local finish = experiment.finish
@@ -21,11 +21,11 @@ local function section_of(name, words, patches)
   return in_process.section(("scripts/thesis/%s.lua"):format(name), words, patches)
 end
 
--- Changes under bounds: all users gain, all lose, ten of twelve gain, none changes.
+-- Made-up changes under bounds: all users gain, all lose, or ten of twelve gain. Under other bounds nothing changes.
 local shift = { minmax = "gain", expectation = "lose", expectation_max = "mixed" }
 
--- Patches for the scripts of Figures 5.1 to 5.10: MovieLens at one NSR and MQ2008 at label 2. A user has as many
--- relevant items as its number says.
+-- Returns replacements of modules for the scripts of Figures 5.1 to 5.10: made-up runs on MovieLens at one NSR and on
+-- MQ2008 at label 2. User u has u relevant items.
 local function figure_runs(folder)
   return { beside = function(runs)
     rawset(runs, "set",
@@ -64,14 +64,14 @@ it("figure_5_3.lua shows the tenth percentile, median and mean of all lists, wit
   local section = section_of("figure_5_3", {}, figure_runs(folder))
   local rows = by_key(in_process.records(section.tables[1]), "data", "bound")
   local mixed, lost = rows["made, NSR 1 expectation_max"], rows["queries, label 2 expectation"]
-  -- 24 lists are two of each user. The third lowest has the second lowest value, the twelfth the sixth lowest; under
-  -- the bound the lowest values are those of users 1, 2, 3, 11, 4 and 12.
+  -- 24 lists, two of each user, sorted by value: the third has the second lowest value, the twelfth the sixth lowest.
+  -- Under the bound, users 1, 2, 3, 11, 4 and 12 have the lowest values.
   near({ mixed["10 %, none"], mixed["median, none"], mixed["10 %"], mixed.median },
     { 0.5 + 2 / 64, 0.5 + 6 / 64, 0.5 + 6 / 64, 0.5 + 8 / 64 }, 1e-6)
   near({ mixed["change of mean"], lost["change of mean"], lost["10 %"] },
     { 1 / 24, -1 / 8, 0.5 + 2 / 64 - 1 / 8 }, 1e-6)
   equal({ mixed.lists, mixed.skipped }, { 24, 0 })
-  -- of five bounds on two data sets two have a higher tenth percentile, and a higher mean
+  -- of ten cells (five bounds, two data sets), four have a higher tenth percentile, and four a higher mean
   local counts = in_process.numbers(section.text:match "lowest tenth(.+)")
   equal({ counts[1], counts[2], counts[3] }, { 4, 10, 4 })
 end)
@@ -81,8 +81,8 @@ it("figure_5_6.lua shows correlation, mean change and its deviation, wins and lo
   local rows =
     by_key(in_process.records(section_of("figure_5_6", {}, figure_runs(folder)).tables[1]), "data", "bound")
   local mixed, gain = rows["made, NSR 1 expectation_max"], rows["made, NSR 1 minmax"]
-  -- In 64ths: users 1 to 12 have the sum of squares 143 about their mean; changes of 4 and -4 have 320 / 3; the sum
-  -- of products of both is -80.
+  -- In units of 1/64: the values of users 1 to 12 have the sum of squares 143 about their mean, and their changes of 4
+  -- and -4 have 320 / 3. The sum of products is -80.
   near({ mixed.correlation, gain.correlation }, { (143 - 80) / math.sqrt(143 * (143 + 320 / 3 - 160)), 1 }, 1e-6)
   near({ mixed.change, mixed["sd of change"], gain.change }, { 1 / 24, math.sqrt(320 / 3 / 11) / 64, 1 / 8 }, 1e-6)
   near({ mixed.better, mixed.worse, gain.better }, { 10 / 12, 2 / 12, 1 }, 1e-9)
@@ -96,7 +96,7 @@ it("figure_5_9.lua fits changes where users have few and many relevant items, wi
   local gain, mixed = rows["made, NSR 1 minmax"], rows["made, NSR 1 expectation_max"]
   equal({ gain.few, gain.many, gain["users or queries"] }, { "2", "11", 12 })
   near(in_process.numbers(gain["change there (95 %)"]), { 1 / 8, 1 / 8, 1 / 8 }, 1e-4)
-  -- users with few items gain 1/16, those with many lose
+  -- users with few relevant items gain 1/16, users with many lose 1/16
   local few, many = in_process.numbers(mixed["change there (95 %)"])[1], in_process.numbers(mixed["change there"])[1]
   check(few > 0.05 and many < 0.02, few .. " " .. many)
 end)
@@ -113,13 +113,13 @@ it("optimisers.lua compares SGD with Adam and bounds under each, with Holm, and 
         for _, loss in ipairs(losses) do
           for b = 1, 5 do
             local adam, sgd = descent.key("adam", loss, bounds[b]), descent.key("sgd", loss, bounds[b])
-            -- half steps (odd exponents) are no powers of ten; within 0.01 of the best is one of three powers
+            -- odd exponents (half steps) are not powers of ten; one of three powers of ten is within 0.01 of the best
             best[adam], tuned[adam] = -3, { [-6] = 0.5, [-4] = 0.895, [-3] = 0.9, [-2] = 0.85 }
             best[sgd], tuned[sgd] = 4, { [0] = 0.1, [2] = 0.295, [4] = 0.3 }
           end
         end
         return study_of(folder, "optimisers", space, function(trial, user)
-          -- under descent min-max bounding does the nRBP loss harm
+          -- with SGD, min-max bounding lowers the nRBP loss' results
           local opposite = trial.optimiser == "sgd" and trial.loss == "nrbp" and trial.bound == "minmax"
           local change = kinds[opposite and "lose" or shift[trial.bound] or "same"](user)
           local ahead = trial.optimiser == "sgd"
@@ -133,9 +133,10 @@ it("optimisers.lua compares SGD with Adam and bounds under each, with Holm, and 
   local mixed, gain = rows["AP none"], rows["nDCG none"]
   near({ gain.Adam, gain.SGD, gain["SGD - Adam"], mixed["SGD - Adam"] },
     { usual, usual + 1 / 8, 1 / 8, 1 / 24 }, 1e-6)
-  -- of 15 comparisons of optimizers ten have the least p, five are of ten users
+  -- 15 comparisons of optimizers in Holm's correction: ten have the smallest possible p-value, five are ten users of
+  -- twelve
   near({ gain.p, mixed.p }, { 15 * all_alike, 5 * ten_of_twelve }, 1e-6)
-  -- of 12 changes under Adam six have the least p, three are of ten users
+  -- 12 changes with Adam in Holm's correction: six have the smallest possible p-value, three are ten users of twelve
   local minmax, emax = rows["nRBP minmax"], rows["AP expectation_max"]
   near({ minmax["change, Adam"], minmax["change, SGD"], emax["change, SGD"] }, { 1 / 8, 1 / 8, 1 / 24 }, 1e-6)
   near({ minmax["p, Adam"], emax["p, Adam"], emax["p, SGD"] },
@@ -144,7 +145,8 @@ it("optimisers.lua compares SGD with Adam and bounds under each, with Holm, and 
   local rates = in_process.records(section.tables[2])[1]
   equal({ rates["rate, Adam"], rates["near the best, Adam"], rates["epoch, Adam"] }, { "0.032", "1 of 3", "15" })
   equal({ rates["rate, SGD"], rates["near the best, SGD"], rates["epoch, SGD"] }, { "100 (edge)", "2 of 3", "115" })
-  -- ahead in all 15 cells, in ten significantly; equal signs in nine of 12 changes, the others are 0
+  -- SGD is better in all 15 cells, significantly in ten; nine of 12 changes have the same sign with both optimizers,
+  -- and the others are 0
   local counts = in_process.numbers(section.text:match "On made(.+)")
   equal(table.move(counts, 1, 6, 1, {}), { 15, 15, 10, 9, 12, 0 })
 end)
@@ -173,10 +175,12 @@ it("better_reference.lua compares with beta 0 and with no bound, with Holm over 
     { usual, 1 / 8, 1 / 24, 3 / 32 }, 1e-6)
   equal({ zero["against beta 0"], zero["p, beta 0"] }, { "", "" })
   near(zero["against no bound"], -1 / 32, 1e-6)
-  -- of 18 changes 15 have the least p, three are of ten users; of 24 all have the least p but three
+  -- of 18 changes against beta 0, 15 have the smallest possible p-value and three are ten users of twelve; of 24
+  -- against no bound, 21 have the smallest one
   near({ half["p, beta 0"], one["p, beta 0"], half["p, no bound"] },
     { 18 * all_alike, 3 * ten_of_twelve, 24 * all_alike }, 1e-6)
-  -- against beta 0 12 are better and 3 worse; against none, 12 are better and 9 worse
+  -- against beta 0, 12 of 18 changes are significantly better and 3 worse; against no bound, 12 of 24 are better and 9
+  -- worse
   local counts = in_process.numbers(section.text:match "Of the changes(.+)")
   equal(table.move(counts, 1, 7, 1, {}), { 0, 12, 18, 3, 12, 24, 9 })
 end)
@@ -190,7 +194,7 @@ it("sizes.lua shows the best size without a bound, its gain, and the best bound 
       return mr.sweep{ name = "sizes", store = folder .. "/r.db", workers = 0, metric = "valid", progress = false,
         direction = "maximize", space = { loss = mr.choice(losses), bound = mr.choice{ "none", "minmax" },
         split = mr.range(1, 2), size = mr.choice{ 4, 8 } }, run = function(trial)
-          -- AP ranks best with 4 factors, others with 8; a bound helps with 4 alone
+          -- the AP loss is best with 4 factors, other losses with 8; a bound helps only with 4
           local more = (trial.size == 4) == (trial.loss == "ap") and 0.25 or 0
           local bound = trial.bound == "minmax" and (trial.size == 4 and 0.125 or -0.125) or 0
           return { valid = 0.25 + more + bound + trial.split / 8, own = -more }
@@ -209,7 +213,7 @@ it("all_pairs.lua shows every loss by every metric, and counts losses that win b
     rawset(runs, "of", function()
       local space = { loss = mr.choice(losses), bound = mr.choice(bounds), nsr = mr.choice{ 1 } }
       return study_of(folder, "pairs", space, function(trial, user)
-        -- by nDCG the AP loss ranks best, by the other metrics the loss itself
+        -- by nDCG the AP loss is best; by other metrics, the loss of that metric is best
         local ndcg = trial.loss == "ap" and 0.25 or trial.loss == "ndcg" and 0.125 or 0
         return { ndcg = user / 64 + ndcg, ap = user / 64 + (trial.loss == "ap" and 0.5 or 0), rr = user / 32,
           ["nrbp(0.95)"] = user / 64 + (trial.loss == "nrbp" and 0.375 or 0) }
@@ -224,7 +228,8 @@ it("all_pairs.lua shows every loss by every metric, and counts losses that win b
   near(of("nDCG", "nRBP(0.95)"), { 6.5 / 64, -0.375 }, 1e-4)
   near(rows["none AP"].RR, 6.5 / 32, 1e-6)
   local counts = in_process.numbers(section.text)
-  equal({ counts[1], counts[2] }, { 7, 42 })  -- of six pairs under each of seven bounds, one
+  -- of 42 comparisons (six pairs of a loss and another metric under seven bounds), seven: one under each bound
+  equal({ counts[1], counts[2] }, { 7, 42 })
 end)
 
 it("why_distribution_fails.lua shows lists without a gradient, changes with Holm, and where lists start", function()
@@ -253,7 +258,7 @@ it("why_distribution_fails.lua shows lists without a gradient, changes with Holm
     { 0.5 + 3 / 16, 1 / 8 / math.sqrt(2), -1 / 8, 1 / 24 }, 1e-6)
   near({ thesis["silent at start"], thesis["after 1"], thesis["at the end"], log["at the end"] },
     { 3 / 16, 5 / 16, 7 / 16, 0 }, 1e-6)
-  -- of four comparisons two have the least p, one is of ten users
+  -- 4 comparisons in Holm's correction: two have the smallest possible p-value, one is ten users of twelve
   near({ thesis["p, Holm"], exact["p, Holm"] }, { 4 * all_alike, 2 * ten_of_twelve }, 1e-6)
   equal({ thesis.users, rows.none.change }, { 12 })
   local places = by_key(in_process.records(section.tables[2]), "metric")
@@ -274,7 +279,7 @@ it("why_curves_differ.lua takes the change apart by lists with k relevant rows, 
       rawset(cutoffs, "study", function(_, name)
         local space =
           { [name == "movielens" and "nsr" or "label"] = mr.choice(name == "movielens" and { 1 } or { 2, 1 }) }
-        if name == "mq2008" then space.draw = mr.choice{ 1, 2, 3 } end  -- so that it has more runs
+        if name == "mq2008" then space.draw = mr.choice{ 1, 2, 3 } end  -- gives MQ2008 three times as many runs
         return study_of(folder, name, space, function(_, user)
           local found = { rows = 12, relevant = user, auc = 0.75, ["thinned rows"] = 12, ["thinned relevant"] = user,
             ["thinned auc"] = 0.625 }
@@ -287,7 +292,7 @@ it("why_curves_differ.lua takes the change apart by lists with k relevant rows, 
       end)
     end })
   local row = in_process.records(section.tables[1])[1]
-  -- the lists of user 12 have relevant rows only; users 1 to 11 remain, with one to eleven relevant rows
+  -- user 12's lists have only relevant rows and are skipped; users 1 to 11 have one to eleven relevant rows
   local with = 0
   for k = 2, 10 do with = with + (12 - k) / 11 * (1 / k - 1 / (k - 1)) end
   equal(row.lists, 22)
@@ -297,14 +302,14 @@ it("why_curves_differ.lua takes the change apart by lists with k relevant rows, 
   equal({ strata[1].lists, strata[2].lists, strata[3].lists, strata[4].lists }, { 2, 6, 10, 4 })
   equal({ strata[1]["relevant rows"], strata[2]["relevant rows"], strata[4]["relevant rows"] },
     { "1", "2 to 4", "10 or more" })
-  -- runs behind each row: those of its data and setting, none behind rankers that are made and random ones
+  -- training runs behind each row: those of its data and setting; none behind random or simulated rankers
   local function runs_of(t, r, column) return section.cells[t].runs(section.tables[t].rows[r], column) end
   equal({ runs_of(1, 1, "nDCG@1"), runs_of(1, 2, "nDCG@1"), runs_of(1, 1, "random @1"), runs_of(2, 1, "nDCG@1") },
     { 2, 6, 0, 2 })
   equal({ runs_of(3, 1, "AUC"), runs_of(3, 2, "AUC"), runs_of(3, 3, "AUC"), runs_of(3, 4, "AUC") }, { 2, 2, 6, 0 })
   local exchanged = in_process.records(section.tables[3])
   near({ exchanged[1].AUC, exchanged[2].AUC }, { 0.75, 0.625 }, 1e-9)
-  -- The made rankers have an AUC of 0.75: each relevant row has three times the weight of another one. One of P
+  -- Simulated rankers with an AUC of 0.75: each relevant row has three times the weight of another row. One of the P
   -- relevant rows of 12 is first with probability 3P / (3P + 12 - P). 44,000 rankings have this mean within 0.002.
   local first = 0
   for p = 1, 11 do first = first + 3 * p / (3 * p + 12 - p) / 11 end

@@ -1,4 +1,4 @@
--- The tour of a new user: every script of it on its made-up data, and on a table of the user's own.
+-- Tests the tour for new users (scripts/tour): each script on its made-up data, and on a table of the user.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local scripts = dofile "tests/support/scripts.lua"
@@ -12,7 +12,7 @@ scripts.it("models.lua shows baselines and trained models, the same from a table
   {}, function(folder)
   local out = run(folder, "models.lua", "--epochs 2")
   says(out, "made-up readers and books", "popularity", "item_knn", "two_tower   ranknet", "book-")
-  -- the same from a table of one's own with the same rows
+  -- gives the same result with a table of the user that has the same rows
   os.rename(folder .. "/results/tour/interactions.csv", folder .. "/mine.csv")
   local own = run(folder, "models.lua", "--epochs 2 --data mine.csv")
   equal(own, (out:gsub("made%-up readers and books", "mine.csv")))
@@ -33,7 +33,7 @@ scripts.it("sweep.lua resumes an interrupted sweep with pruning, and draws learn
   run(folder, "sweep.lua", "--epochs 6 --trials 3 --workers 0")
   equal(mr.results(folder .. "/results/tour/sweep.db"):counts().done, 3)
   local resumed = run(folder, "sweep.lua", "--epochs 6 --trials 8 --workers 2")
-  -- how many trials are pruned depends on which of them run at once
+  -- the number of pruned trials depends on which trials run at the same time
   local function shown(out)
     return (out:match "loss.*":gsub("[^\n]*left out:[^\n]*\n", ""):gsub("groups have[^\n]*\n", ""))
   end

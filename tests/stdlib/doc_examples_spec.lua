@@ -1,12 +1,12 @@
--- Every documented example of the standard library runs and gives the value that it shows.
+-- Tests that every documented example of the standard library runs and gives the value that it shows.
 local test = require "moonrank.test"
 local core = require "moonrank.core"
 local luacats = require "moonrank.help.luacats"
 local mr = require "moonrank"
 local repl = require "moonrank.prompt.repl"
 
--- Numbers are compared to the digits that the documentation shows, the rest as text. Documented tensors are on the CPU;
--- where the default device is a GPU, those of an example are there.
+-- Returns true if a result agrees with the documented one. Numbers are compared to the digits that the documentation
+-- shows, other parts as text. Documented tensors are on the CPU; if the default device is a GPU, results are there.
 local function agrees(found, expected)
   found = found:gsub("(mr%.Tensor {[%d, ]*} %l+%d+) cuda", "%1")
   local function split(text)
@@ -30,7 +30,7 @@ local function agrees(found, expected)
   return true
 end
 
--- Runs the lines of an example in order; those with `--> value` must give it, as a result or printed.
+-- Runs the lines of an example in order. A line with `--> value` must return or print this value.
 local function run(example, where)
   local printed
   local scope = setmetatable({ mr = mr, print = function(...)
@@ -42,14 +42,15 @@ local function run(example, where)
   local checks = 0
   for line in (example .. "\n"):gmatch "(.-)\n" do
     local code, expected = line:match "^(.-)%s*%-%->%s*(.-)%s*$"
-    pending[#pending + 1] = (code or line):gsub("^%s*local%s+([%w_, ]+=)", "%1")  -- later lines see it
+    -- `local` is removed, so that later lines of the example see the variable
+    pending[#pending + 1] = (code or line):gsub("^%s*local%s+([%w_, ]+=)", "%1")
     if expected then
       printed = {}
       local text = table.concat(pending, "\n")
       pending = {}
       local chunk = load("return " .. text, "=example", "t", scope)
       if not chunk then
-        -- statements first, then an expression on the last line
+        -- the example has statements and, in its last line, an expression
         local statements, last = text:match "^(.*)\n([^\n]*)$"
         local before = statements and load(statements, "=example", "t", scope)
         if before then
@@ -77,7 +78,7 @@ local function run(example, where)
   return checks
 end
 
-local grows, why = pcall(core.xgboost_version)  -- what examples of trees need
+local grows, why = pcall(core.xgboost_version)  -- examples of trees need XGBoost
 
 local names = core.embedded_names()
 table.sort(names)

@@ -1,12 +1,13 @@
--- Nothing that is written or read depends on the locale: one script prints and writes the same bytes in locales with a
--- decimal comma, of 8-bit characters and of UTF-8, and each reads what the others wrote.
+-- Tests that nothing that is written or read depends on the locale. A script must print and write the same bytes in
+-- locales with a decimal comma, with 8-bit characters and with UTF-8, and each run must read what the others wrote.
 local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
 local it, equal, check, raises, skip = test.it, test.equal, test.check, test.raises, test.skip
 
 local moonrank = sweeps.moonrank
 
--- Numbers, patterns, orders of texts, tables, figures, models and studies; the study is read again afterwards.
+-- A script that prints and writes numbers, patterns, sorted texts, tables, figures, models and studies. The study is
+-- read again by later runs.
 local script = [[
 local mr = require "moonrank"
 local names = { "Über", "Zoë", "ab", "Apfel", "été" }
@@ -42,7 +43,7 @@ end
 
 local files = { "out", "table.csv", "table.json", "table.tex", "table.md", "linear.model", "figure.svg" }
 
--- Locales in a folder, or why they cannot be made.
+-- Makes German locales in a folder. Returns their names, or nil and the reason if this is impossible.
 local function make_locales(folder)
   if not os.execute "command -v localedef >/dev/null" then
     return nil, "localedef is not there (on Debian: apt install locales)"
@@ -71,7 +72,7 @@ it("moonrank writes the same bytes in every locale, and reads what it wrote in a
     local folder = ("%s/%d"):format(place, i)
     os.execute("mkdir " .. folder)
     sweeps.write(folder .. "/script.lua", script)
-    -- trials in this process and in a worker alike
+    -- trials run in this process (0 workers) and in a worker (1) in turn
     local status, _, err = sweeps.run(folder, "script.lua", ("store.db %d %s"):format(i % 2, figure), locale)
     check(status == 0, locale .. ": " .. err)
     local found = {}
@@ -81,7 +82,7 @@ it("moonrank writes the same bytes in every locale, and reads what it wrote in a
       local unlike = ("%s, %s:\n%s\ninstead of\n%s"):format(locale, name, found[name], expected[name])
       check(found[name] == expected[name], unlike)
     end
-    for j, other in ipairs(locales) do  -- each reads the store of each
+    for j, other in ipairs(locales) do  -- each locale's run reads the store that each other one wrote
       status, _, err = sweeps.run(folder, "script.lua", "store.db 0", other)
       check(status == 0, ("written in %s, read in %s: %s"):format(locale, other, err))
       check(j ~= i or sweeps.read(folder .. "/out") == expected.out, "the study goes on")

@@ -1,4 +1,4 @@
--- The annotations that `moonrank --dump-api` writes for editors: the core, and tables of options.
+-- Tests the annotations that `moonrank --dump-api` writes for editors: the native core, and tables of options.
 local docs = require "moonrank.help.docs"
 local dump_api = require "moonrank.help.dump_api"
 local luacats = require "moonrank.help.luacats"

@@ -1,5 +1,5 @@
--- Results are the same bits under NEON and every instruction set from AVX2 on, with any number of threads, from every
--- compiler: the fingerprints of what support/numerics.lua trains, evaluates and bounds are those kept in
+-- Tests that results have the same bits on ARM (NEON) and on every x86 instruction set from AVX2 on, with any number of
+-- threads, from every compiler. The fingerprints (checksums) that support/numerics.lua prints must be those in
 -- golden/numerics.txt.
 local mr = require "moonrank"
 local core = require "moonrank.core"
@@ -11,7 +11,8 @@ local moonrank = dofile("tests/support/program.lua").moonrank
 local sets = { scalar = {}, avx2 = { "avx2" }, avx512 = { "avx2", "avx512" }, neon = { "neon" } }
 local most_shown = 12
 
--- Every case runs with 7 threads. Half of the long ones, and all others, run with 1 or 2 threads as well.
+-- All cases run with 7 threads. With 1 thread and with 2 threads, a fourth of the slow cases and all other cases run as
+-- well.
 local runs = { { threads = 7, parts = 1, part = 0 }, { threads = 1, parts = 4, part = 0 },
   { threads = 2, parts = 4, part = 2 } }
 if sweeps.moonrank and sweeps.why_not_bare() then
@@ -19,7 +20,7 @@ if sweeps.moonrank and sweeps.why_not_bare() then
   print "numerics: a tenth of the bounds and the losses under them, with 2 threads: all take too long under a sanitizer"
 end
 
--- Fingerprints by the name of their case, the names in order, and the numerics of the first line.
+-- Returns the fingerprints by the name of their case, the names in order, and the numerics version in the first line.
 local function read(lines)
   local cases, names, numerics = {}, {}, nil
   for line in lines do
@@ -35,7 +36,7 @@ local function read(lines)
   return cases, names, numerics
 end
 
--- The names of one list whose fingerprints the other has not, as text.
+-- Returns the names of cases whose fingerprint differs in or is missing from the other list, as text.
 local function difference(names, of, from)
   local out = {}
   for _, name in ipairs(names) do

@@ -1,5 +1,5 @@
--- Training of a small parameter by rows, for specs of deferred updates: rows with gradients, the
--- gradients, and optimizers.
+-- For tests of deferred optimizer updates: trains a small parameter of which each step gives a gradient to a few rows
+-- only. Has the rows of each step, the gradients, and the optimizers to test.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 
@@ -13,7 +13,8 @@ local function start(dtype)
   return mr.normal({ n, width }, { seed = 1, dtype = "float64" }):to(dtype or "float64"):detach():requires_grad()
 end
 
--- Rows without a gradient for 0, 1, 2, 33 and 1000 steps, by chance, and never.
+-- Returns the rows with a gradient in a step. Rows 2 to 6 get one after 0, 1, 2, 33 and 1000 steps without, rows from 7
+-- on by chance, and row 1 never.
 local periods = { [2] = 1, [3] = 2, [4] = 3, [5] = 34, [6] = 1001 }
 local function rows_of(step)
   local rows = {}
@@ -26,7 +27,7 @@ local function rows_of(step)
   return rows
 end
 
--- Gradients of e^(+-3 sd) times the scale of the row.
+-- Returns log-normally distributed gradients with random signs, times a factor for each row.
 local scales = { 1, 1e-3, 1e-6, 1e-8 }
 local function gradients(step, rows, scale)
   local spread = mr.normal({ #rows, width }, { seed = step, stream = "spread", dtype = "float64" })
@@ -37,7 +38,7 @@ local function gradients(step, rows, scale)
   return spread:exp() * sign * mr.tensor(by_row, f64)
 end
 
--- One step of one optimiser: by rows, or of a gradient that is zero elsewhere.
+-- Does one optimizer step, on a gradient with only these rows, or (`dense`) on a full gradient that is 0 in other rows.
 local function step_of(p, optimizer, rows, g, dense)
   optimizer:zero_grad()
   g = g:to(p.dtype)
@@ -55,22 +56,25 @@ local cases = {
   { "adam", { lr = 0.01, beta1 = 0.97, beta2 = 0.999, epsilon = 1e-5 }, decaying = true },
   { "adam", { lr = 0.01, beta1 = 0 } },
   { "adam", { lr = 0.01, beta1 = 0.85, beta2 = 0.95, epsilon = 1e-4 }, scale = 1e-3 },
-  { "adam", { lr = 0.001, beta1 = 0.9, beta2 = 0.8 } }, -- momentum outlives the squares: not put off
-  -- nor where it nearly does: what a row loses would be a sum of terms that grow
+  -- momentum decays more slowly than the mean of squares: updates are not deferred
+  { "adam", { lr = 0.001, beta1 = 0.9, beta2 = 0.8 } },
+  -- updates are not deferred here either: a deferred update would be a sum of growing terms
   { "adam", { lr = 0.01, beta1 = 0.7, beta2 = 0.5 } },
   { "adam", { lr = 0.01, beta1 = 0.887, beta2 = 0.8, epsilon = 1e-2 }, scale = 1e-6 },
   { "sgd", { lr = 0.001, momentum = 0.9 }, scale = 0.1 },
   { "sgd", { lr = 0.001, momentum = 0.5 }, decaying = true, scale = 0.1 },
-  { "sgd", { lr = 0.001, momentum = 0.998 }, decaying = true, scale = 0.01 }, -- a sum of too many terms
+  -- a deferred update would be a sum of too many terms
+  { "sgd", { lr = 0.001, momentum = 0.998 }, decaying = true, scale = 0.01 },
   { "sgd", { lr = 0.01, weight_decay = 0.1 }, decaying = true, scale = 0.1 },
-  { "sgd", { lr = 0.1, weight_decay = 10 }, scale = 0.1 }, -- leaves nothing of a row
-  { "sgd", { lr = 0.01, weight_decay = 150 }, scale = 0.1 }, -- turns its sign
+  { "sgd", { lr = 0.1, weight_decay = 10 }, scale = 0.1 }, -- lr * weight_decay = 1: one step sets a row to 0
+  -- lr * weight_decay = 1.5: one step changes the sign of a row
+  { "sgd", { lr = 0.01, weight_decay = 150 }, scale = 0.1 },
   { "sgd", { lr = 0.001, momentum = 0.9, weight_decay = 0.1 }, decaying = true, scale = 0.1 },
   { "sgd", { lr = 0.001, momentum = 0.99, weight_decay = 20 }, scale = 0.1 }, -- swings
   { "adamw", { lr = 0.01, weight_decay = 0.1 } },
   { "adamw", { lr = 0.01, weight_decay = 1 }, decaying = true },
   { "adamw", { lr = 0.01, weight_decay = 50 } },
-  { "adamw", { lr = 0.01, weight_decay = 200 } }, -- turns the sign: not put off
+  { "adamw", { lr = 0.01, weight_decay = 200 } }, -- one step changes the sign of a row: updates are not deferred
   { "adamw", { lr = 0.01, beta1 = 0.97, beta2 = 0.999, epsilon = 1e-5, weight_decay = 0.1 }, decaying = true },
   { "adamw", { lr = 0.01, beta1 = 0, weight_decay = 0.1 } },
   { "adamw", { lr = 0.01, epsilon = 1e-25, weight_decay = 0.1 } },

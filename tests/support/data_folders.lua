@@ -1,4 +1,4 @@
--- Made-up data in files and folders that have the names of real data sets.
+-- Writes made-up data into files and folders with the names of real data sets.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 

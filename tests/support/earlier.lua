@@ -1,4 +1,4 @@
--- Files as earlier versions wrote them, made from files of this version.
+-- Rewrites files of this version of Moonrank so that they look like files of earlier versions.
 local core = require "moonrank.core"
 
 local M = {}

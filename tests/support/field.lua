@@ -1,5 +1,5 @@
--- Reference values of losses and statistics of the field: field.json, a file beside the project's folder. Its
--- values are in float64; gradients are from automatic differentiation.
+-- Reference values of losses and statistics from other software, read from field.json, a file in the folder that
+-- contains the checkout. Values are in float64, and gradients are from automatic differentiation.
 local json = dofile "tests/support/json.lua"
 local test = require "moonrank.test"
 

@@ -1,4 +1,4 @@
--- Files and folders of a spec. `moonrank test` removes them after the spec.
+-- Temporary files and folders for a test file (spec). `moonrank test` removes them when the spec ends.
 local M = {}
 
 ---Writes a file. The text may have any bytes.

@@ -1,5 +1,5 @@
--- A reader of HTML for specs, stricter than browsers: tags are closed in order, text has no bare < or &, attributes
--- have quotes.
+-- A parser of HTML for tests that is stricter than browsers: tags are closed in order, text has no bare < or &, and
+-- attributes have quotes.
 local M = {}
 
 local void = { meta = true, input = true, br = true, link = true, img = true, hr = true }
@@ -16,7 +16,7 @@ local function unescaped(text)
   return (text:gsub("&(%w+);", { amp = "&", lt = "<", gt = ">", quot = '"' }))
 end
 
--- Attributes of a tag into the page.
+-- Reads the attributes of a tag, and adds its id and link to `page`.
 local function read_attributes(page, tag, rest)
   local left = rest:gsub('%s([%w-]+)="([^"<]*)"', function(name, value)
     value = unescaped(value)

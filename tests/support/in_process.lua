@@ -1,10 +1,10 @@
--- Scripts, and parts of them, that run in the process of a spec, which can then put stubs in place of trainings.
+-- Runs scripts, or parts of them, inside the process of a test, so that the test can replace training by stubs.
 local mr = require "moonrank"
 local sections = dofile "docs/report/sections.lua"
 
 local M = {}
 
--- Calls a function while a global has another value.
+-- Calls a function while a global variable temporarily has another value.
 local function with_global(name, value, body, ...)
   local was = _G[name]
   rawset(_G, name, value)
@@ -21,7 +21,7 @@ end
 ---@return T
 function M.with_words(words, body) return with_global("arg", { [0] = "script.lua", table.unpack(words) }, body) end
 
--- Calls body(...) while the functions of mr.experiment are changed by `patch`.
+-- Calls body(...) while functions of mr.experiment are replaced by `patch`, and restores them afterwards.
 local function with_experiment(patch, body, ...)
   local was, experiment = {}, mr.experiment
   for name, value in pairs(experiment) do was[name] = value end

@@ -1,4 +1,4 @@
--- A reader of JSON for reference values: objects and arrays become tables, null becomes the value `M.null`.
+-- A JSON parser for reference values: objects and arrays become tables, and null becomes the value `M.null`.
 local M = { null = setmetatable({}, { __tostring = function() return "null" end }) }
 
 local value

@@ -1,5 +1,5 @@
--- A store of one study with many finished trials, written in one go: three bounds, five folds, seven losses, a value
--- and a metric each.
+-- Writes a store (SQLite file) of one study with many finished trials, in one transaction: three bounds, five folds and
+-- seven losses. Each trial has a value and a metric.
 local store = require "moonrank.sweep.store"
 
 ---@param path string

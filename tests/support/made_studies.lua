@@ -1,5 +1,5 @@
--- Made-up studies for specs of the thesis' scripts: twelve users in two folds, whose changes under a bound have
--- p-values that can be worked out by hand.
+-- Made-up studies (stored training runs) for tests of scripts/thesis: twelve users in two folds. The changes under a
+-- bound have p-values that can be worked out by hand.
 local mr = require "moonrank"
 
 local M = {}

@@ -1,21 +1,21 @@
--- Mistakes of newcomers, who know PyTorch, NumPy, pandas, XGBoost, LightGBM, allRank, Rax, ranx, RecBole or another
--- language than Lua. Each entry has one of
---   code    lines of a script, which has the names of `names` in mistakes_spec.lua. The error begins with the
+-- Mistakes of newcomers who know PyTorch, NumPy, pandas, XGBoost, LightGBM, allRank, Rax, ranx, RecBole or another
+-- language than Lua. Each entry has one of these fields, which holds the mistake:
+--   code    lines of a script, which may use the variables of `names` in mistakes_spec.lua. The error begins with the
 --           number of the last of these lines
---   script  a script, run by the program
+--   script  a whole script, which the program runs
 --   prompt  lines that are typed at the prompt
---   shell   words after `moonrank`
--- and
+--   shell   words after `moonrank` on the command line
+-- and some of these:
 --   says    key words that the error must contain
---   never   words that it must not contain: names that would run and mean something else
---   instead what the error says to write; `runs` is that code with the script's names where it has others
---   gives   the value that it must have, as code
---   bare    true: the script has no `mr`
---   works   true: it is no error, and what it prints has the key words
+--   never   words that the error must not contain, because this code would run and mean something else
+--   instead the code that the error recommends; `runs` is this code with variables of the test, if they differ
+--   gives   the value that the recommended code must have, as Lua code
+--   bare    true: the script does not load the library as `mr`
+--   works   true: the code is not an error, and its output has the key words
 local fit = "mr.fit{model = model, loss = loss, train = fold.train, epochs = 1, progress = false, %s}"
 
 return {
-  -- tensors, by people who know PyTorch and NumPy
+  -- Mistakes with tensors, by people who know PyTorch and NumPy.
   { code = "local y = x:log1p()", says = { "log1p" }, instead = "(1 + x):log()",
     gives = "{math.log(2), math.log(3), math.log(4)}" },
   { code = "local y = x:log2()", says = { "log2" }, instead = "x:log() / math.log(2)",
@@ -100,7 +100,7 @@ return {
   { code = "mr.profile(loss:mean(scores, lists))", says = { "mr.Tensor", "mr.profile(function() ... end)" } },
   { code = "model:gradcheck(fold.train, loss)", says = { "float32", "float64" }, instead = "model:double()" },
 
-  -- losses and metrics
+  -- Mistakes with losses and metrics.
   { code = "local l = mr.losses.NDCG{}", says = { "NDCG" }, instead = "ndcg", runs = "mr.losses.ndcg{}.name",
     gives = "'ndcg'" },
   { code = "local l = mr.losses.BPR{}", says = { "BPR" }, instead = "bpr", runs = "mr.losses.bpr{}.name",
@@ -144,7 +144,7 @@ return {
   { code = "local y = mr.metrics.ndcg(scores, lists, {cutoff = 2})", says = { "cutoff", "'k'" },
     runs = "mr.metrics.ndcg(scores, lists, {k = 2})", gives = "mr.metrics.parse('ndcg@2')(scores, lists)" },
 
-  -- lists and data
+  -- Mistakes with lists and data.
   { code = "local l = mr.lists{1, 0, 0}", says = { "list 1 is 1", "mr.lists{{1, 0}" } },
   { code = "local l = mr.lists(mr.tensor{1, 0})", says = { "mr.Tensor", "relevance = t" } },
   { code = "local grades = lists.labels", says = { "labels" }, instead = "lists.relevance", gives = "{1, 0, 0, 0, 1}" },
@@ -167,7 +167,7 @@ return {
   { code = "for batch in fold.train:batches(2) do print(batch) end", says = { "batches", "number", "{size = ...}" } },
   { code = "for batch in fold.train:batches{batch_size = 2} do print(batch) end", says = { "batch_size", "'size'" } },
 
-  -- models and training
+  -- Mistakes with models and training.
   { code = fit:format "batch_size = 32", says = { "batch_size", "'batch'" }, never = { "'batch_rows'" } },
   { code = fit:format "lr = 0.1", says = { "lr", "mr.optim.adam{lr = " } },
   { code = fit:format "learning_rate = 0.1", says = { "learning_rate", "mr.optim.adam{lr = " } },
@@ -205,7 +205,7 @@ return {
     says = { "StepLR", "mr.schedule.step{every = " } },
   { code = "local s = mr.schedule.step{step_size = 3}", says = { "step_size", "'every'" } },
 
-  -- sweeps, results, statistics and figures
+  -- Mistakes with sweeps, results, statistics and figures.
   { code = "for i, trial in ipairs(study:trials()) do print(trial) end", says = { "mr.Table" },
     instead = "for i, row in ipairs(x.rows) do",
     runs = "(function() local n = 0 for _ in ipairs(study:trials().rows) do n = n + 1 end return n end)()",
@@ -227,7 +227,7 @@ return {
   { code = "local t = mr.table{{1, 2}, {3, 4}}", says = { "Value 1", "no name", "rows" } },
   { code = "local where = mr.bounds.of('ndcg', {N = 60, p = 20})", says = { "'n'" } },
 
-  -- Lua, for people who know another language
+  -- Mistakes with Lua, by people who know another language.
   { code = "local x = mr.tensor{1}", bare = true, says = { "mr" }, instead = 'local mr = require "moonrank"',
     runs = 'require "moonrank".version', gives = "mr.version" },
   { code = "local x = torch.zeros(3)", bare = true, says = { "torch", 'local mr = require "moonrank"' } },
@@ -259,7 +259,7 @@ return {
     instead = "x:shape()" },
   { script = "local x = mr.tensor{1}\n", says = { "script.lua:1:", "mr" }, instead = 'local mr = require "moonrank"' },
 
-  -- the prompt and the shell
+  -- Mistakes at the prompt and in the shell.
   { prompt = "help", works = true, says = { "fit", "losses", "bounds" }, never = { "function: 0x" } },
   { prompt = "x = 1\nx = x + 1; x\nprint('next')", works = true, says = { "2\nnext" } },
   { prompt = "mr.ones(2).shape", works = true, says = { "mr.Tensor:shape", "x:shape(...)" }, never = { "0x" } },

@@ -1,4 +1,4 @@
--- Numbers for specs: means, and pseudorandom integers.
+-- Numbers for tests: means, and pseudorandom integers.
 local M = {}
 
 ---The mean of what is not NaN, and of how many; with `holds` only of entries for whose number it is true.

@@ -1,10 +1,10 @@
--- Trains, evaluates and bounds small made-up data and prints a fingerprint of the bits of every result, one line a
--- case. The lines are the same on x86-64 with AVX2 and FMA or better, and on aarch64; tests/golden/numerics.txt keeps
--- them (numerics_spec). Where results changed on purpose, kernels/core/numerics.h gets another name, and the file is
--- made anew from the root of the repository:
---   build/release/moonrank tests/support/numerics.lua > tests/golden/numerics.txt
--- Bounds and losses under them take most of the time. `--parts 4 --part 1` runs every fourth of those groups, from the
--- second on, and all else.
+-- Prints fingerprints of the exact bits of results: trains, evaluates and bounds small made-up data, and prints one
+-- line for each case. The lines are identical on x86-64 with AVX2 and FMA or better, and on aarch64.
+-- tests/golden/numerics.txt has the expected lines, and numerics_spec.lua compares them. If results were changed on
+-- purpose, change the version name in kernels/core/numerics.h, and make the file anew from the root of the checkout:
+-- build/release/moonrank tests/support/numerics.lua > tests/golden/numerics.txt
+-- Most time is spent on bounds, and on losses under bounds. `--parts 4 --part 1` runs only every fourth group of these
+-- cases, from the second on, and all other cases.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local fingerprint = require "moonrank.data.fingerprint"
@@ -14,11 +14,12 @@ local registry = require "moonrank.metrics.registry"
 local args = mr.args{ parts = 1, part = 0 }
 
 mr.device "cpu"
-require("moonrank.check").warn = function() end  -- about lists that are left out on purpose
+-- silences warnings about lists without relevant rows, which this script has on purpose
+require("moonrank.check").warn = function() end
 
-local groups = 0  -- of cases that take long
+local groups = 0  -- number of groups of slow cases so far
 
--- True if the next group of cases belongs to this part.
+-- Counts a group of slow cases, and returns true if this process should run it (options --parts and --part).
 local function is_due()
   groups = groups + 1
   return (groups - 1) % args.parts == args.part
@@ -26,14 +27,14 @@ end
 
 local function case(name, ...) print(("%s %s"):format(name:gsub(" ", "_"), fingerprint.combined(...))) end
 
--- Grades 0, 1 and 2 of n rows; one row in `every` is relevant.
+-- Returns random grades of n rows: 0, or in about one of `every` rows 1 or 2.
 local function grades_of(n, every, seed)
   local u, grades = mr.uniform({ n }, { seed = seed, stream = "grades" }):totable(), {}
   for i = 1, n do grades[i] = u[i] * every < 0.6 and 1 or u[i] * every < 1 and 2 or 0 end
   return grades
 end
 
--- Lists of these sizes with features, users and items.
+-- Returns a made-up data set with lists of these sizes, and with features, users and items.
 local function data_of(sizes, seed)
   local relevance = {}
   for i, n in ipairs(sizes) do relevance[i] = grades_of(n, 3, 100 * seed + i) end
@@ -56,7 +57,8 @@ local models = {
   end,
 }
 
--- Weights, history and metrics of one short epoch, or more; `options`: more for mr.fit.
+-- Trains a model for one short epoch or more, and prints fingerprints of its weights, history and metrics. `options`
+-- are further options of mr.fit.
 local function trained(name, model, loss, optimizer, epochs, options)
   local o = { model = model, loss = loss, optimizer = optimizer, train = train, valid = valid, test = valid, batch = 4,
     epochs = epochs or 1, metrics = { "ndcg", "ap" }, progress = false }
@@ -100,7 +102,8 @@ local function train_all()
   end
 end
 
--- The larger parameter, of which a step moves few rows, puts off what the others do.
+-- Trains matrix factorisation under each optimizer, with 400 and with 62,000 items. With many items, a step gives a
+-- gradient to few embedding rows, and updates of the other rows are deferred.
 local function train_by_optimizer()
   local optimizers = { sgd = mr.optim.sgd{}, momentum = mr.optim.sgd{ momentum = 0.9 },
     adam = mr.optim.adam{ lr = 0.01 }, decay = mr.optim.adam{ weight_decay = 0.01 },
@@ -112,14 +115,14 @@ local function train_by_optimizer()
   end
 end
 
--- Scores that are near each other, tied, far apart or equal.
+-- Changes normally distributed scores into scores that are close together, tied, far apart or equal.
 local shapes = { plain = function(x) return x end, tied = function(x) return (x * 3 + 100):to "int64":to(x.dtype) end,
   wide = function(x) return x * 60 end, spread = function(x) return x * 5000 end, equal = function(x) return x * 0 end }
 
--- A list of n rows, few of them relevant where it is long.
+-- Returns a list of n rows: one in 4 is relevant, or one in 500 if the list has more than 1,000 rows.
 local function list_of(n) return mr.lists{ grades_of(n, n > 1000 and 500 or 4, n) } end
 
--- Value and derivative by the scores of one list.
+-- Prints the fingerprint of a loss on one list: its value, and its derivative with respect to the scores.
 local function step_of_loss(name, loss, n, shape, dtype, lists)
   local scores = shapes[shape](mr.normal({ n }, { seed = n, dtype = dtype })):requires_grad()
   local value = loss(scores, lists or list_of(n))
@@ -141,7 +144,7 @@ local function step_of_one_list()
   end
 end
 
--- Smooth metrics by the Laplace kernel: trained with min-max, and steps of one list.
+-- Smooth metrics with the Laplace kernel: trains with the bound min-max, and does steps on single lists.
 local function laplace_all()
   for _, name in ipairs(sorted(smooth)) do
     trained(("mf laplace_%s minmax"):format(name), models.mf(), smooth[name]{ kernel = "laplace", bound = "minmax" })
@@ -155,8 +158,8 @@ local function laplace_all()
   end
 end
 
--- lambdarank of the metrics that are not in `pairwise`: trained without a bound and with min-max, and steps of one
--- list.
+-- LambdaRank for all metrics that `pairwise` does not have: trains without a bound and with min-max, and does steps on
+-- single lists.
 local function lambda_all()
   local given = { err = mr.metrics.err{ top = 2 } }
   for _, base in ipairs(registry.names "swaps") do
@@ -242,8 +245,8 @@ local function function_all()
   case("numbers", mr.tensor(numbers, { dtype = "float64" }))
 end
 
--- Other optimisers, clipped gradients and schedules of rates, with the larger parameter's steps put off where they can
--- be.
+-- Trains under other optimizers, with clipped gradients, and with learning rate schedules. With 62,000 items, updates
+-- of embedding rows are deferred where the optimizer allows it.
 local function train_by_rates()
   local adam = mr.optim.adam{ lr = 0.01 }
   local cases = {
@@ -265,8 +268,8 @@ local function train_by_rates()
   end
 end
 
--- A model of a script: embedded items, windows over what is normalised by batch, logarithms of sums and variances of
--- these.
+-- A model defined by a script that uses many operations: embedded items, batch normalisation, a 2D convolution,
+-- logsumexp and variance.
 local windows = mr.models.define("windows", {
   required = { inputs = "integer", items = "integer" }, options = { width = 6 },
   parameters = function(o)
@@ -301,7 +304,7 @@ local function train_other_models()
   end
 end
 
--- Features as data sets change them, and what is trained on them.
+-- Prints fingerprints of normalised features (such as standardize_lists), and of models that were trained on them.
 local function train_on_changed_features()
   for _, name in ipairs{ "standardize_lists", "min_max_lists", "log1p" } do
     local set, held = train[name](train), valid[name](valid)
@@ -310,13 +313,14 @@ local function train_on_changed_features()
   end
 end
 
--- The full catalogue of models that are counted or trained, and metrics under bounds.
+-- Ranks the full catalogue by item-kNN, popularity and matrix factorisation, and evaluates metrics, with and without
+-- bounds.
 local function evaluate_catalogue()
   local names = { "ndcg@10", "ap", "recall@20" }
   for _, bound in ipairs{ "minmax", "expectation", "expectation_max", "zscore" } do
     for _, metric in ipairs{ "ndcg", "ap", "rr", "nrbp(0.95)" } do names[#names + 1] = { metric, bound = bound } end
   end
-  -- a list without a value has 0/0, whose sign depends on the processor: x86-64 sets it
+  -- the metric of a list without a value is 0/0, a NaN whose sign depends on the processor: use that of x86-64
   local nan = string.unpack("<d", "\0\0\0\0\0\0\xf8\xff")
   local function of(name, found)
     for _, metric in ipairs(found.names) do
@@ -340,10 +344,11 @@ local function evaluate_catalogue()
   of("bounded", mr.evaluate(mr.normal({ lists.rows }, { seed = 9 }), lists, names))
 end
 
--- Draws of these losses are not counted, so that later losses draw what they drew before these were added.
+-- The random numbers that these losses draw are taken back, so that losses after them in the list draw what they drew
+-- before these losses existed.
 local uncounted = { pl_rank = true, policy_gradient = true }
 
--- Every loss that the library names, without a bound and with min-max, and a step of a list of it.
+-- Trains with every loss of the library, without a bound and with min-max, and does steps on single lists.
 local function train_every_loss()
   for _, name in ipairs(mr.losses.names()) do
     for _, bound in ipairs(is_due() and { "none", "minmax" } or {}) do
@@ -361,15 +366,16 @@ local function train_every_loss()
   end
 end
 
--- Rows of the longest list of a loss: as its time, or that of its bounds, allows. Other losses take time that grows
--- nearly linearly with the rows.
+-- Rows of the longest list for losses whose time, or whose bounds' time, grows faster than the rows. Other losses get
+-- 40,000 rows, because their time is nearly linear.
 local over_pairs, of_rankings, of_matrices = 4000, 1000, 300
 local longest = { pl_rank = of_rankings, policy_gradient = of_rankings,
   neural_ndcg = of_matrices, soft_rank = of_matrices, top_n_rank = of_matrices,
   soft_hit = of_matrices, soft_precision = of_matrices, soft_recall = of_matrices, soft_top_k = of_matrices }
 for name in pairs(require "moonrank.losses.pairwise") do longest[name] = over_pairs end
 
--- Long lists with ten relevant rows each, whose distributions are exact, and short graded ones.
+-- Returns a batch of long lists with ten relevant rows each, for which distributions of metrics are computed exactly,
+-- and of short graded lists.
 local under_bounds = {}
 local function data_under_bounds(rows, count)
   local key = rows * count
@@ -402,9 +408,9 @@ local function step_under(kind, name, bound, batch)
   case(("under %s %s %s"):format(kind, name, bound), table.unpack(found))
 end
 
--- Values of the lists and gradients of the parameters of one step of every loss under every bound, for three models.
--- Time and memory of attention grow with the square of a list's rows: 40,000 rows would need 6 GB for the weights of
--- each head. It gets ten lists of 300 rows instead.
+-- Does one step of every loss under every bound for three models, and prints fingerprints of the lists' values and the
+-- parameters' gradients. Time and memory of attention are quadratic in the rows of a list: 40,000 rows would need 6 GB
+-- for the weights of each head. The attention model thus gets ten lists of 300 rows.
 local function step_of_every_loss_under_every_bound()
   for _, kind in ipairs(sorted(models)) do
     for _, name in ipairs(mr.losses.names()) do

@@ -1,5 +1,5 @@
--- A test's body with the CPU as the device, whatever MOONRANK_DEVICE says: for what the GPU does in another way on
--- purpose (it tells of NaN at the end of an epoch, takes larger blocks of users, and puts no steps off).
+-- Runs a test's body on the CPU, whatever MOONRANK_DEVICE says. It is for behaviour that differs on the GPU on purpose:
+-- the GPU reports NaN only at the end of an epoch, takes larger blocks of users, and does not defer optimizer updates.
 local mr = require "moonrank"
 
 return function(body)

@@ -1,7 +1,8 @@
--- For specs that run the program: its path, and commands with what they print.
+-- Helpers for tests that run the program `moonrank`: its path, and running commands with their output.
 local M = {}
 
--- The path of the program that runs this spec: the parent of the shell that looks. nil where there is no /proc.
+-- Returns the path of the program that runs this test, which is the parent process of a shell. Returns nil without
+-- /proc.
 local function running()
   local pipe = assert(io.popen("readlink /proc/$PPID/exe 2>/dev/null", "r"))
   local path = pipe:read "l"

@@ -1,4 +1,4 @@
--- Small made-up data for specs of protocols, and a model whose parameters are the scores of a list's rows.
+-- Small made-up data for tests of experiment protocols, and a model whose parameters are the scores of a list's rows.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local files = require "tests.support.files"

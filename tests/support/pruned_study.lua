@@ -1,5 +1,5 @@
--- A study for specs whose result depends on earlier results (TPE) and is pruned; every trial that ends notes it in
--- ran.log.
+-- A sweep for tests in which results depend on earlier results: TPE as sampler, and pruning. Every trial that runs to
+-- its end appends its number to the file ran.log.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local args = mr.args{ workers = 1, trials = 24, wait = 0.0, store = "r.db", retry = 0, silence = 60.0, sampler = "tpe",
@@ -21,7 +21,7 @@ local results = mr.sweep{ name = "study", store = args.store, workers = args.wor
     end
     local log <close> = io.open("ran.log", "a")
     log:write(trial.number, "\n")
-    print "noted"  -- into the worker's log, which is removed if trials print nothing
+    print "noted"  -- goes to the worker's log file, which is deleted if trials print nothing
     return { ndcg = value, seed = trial.seed, per_list = noise }
   end }
 print(results)

@@ -1,5 +1,5 @@
--- Specs of scripts that run as programs: skipped where something they need is missing, each in a folder of its own that
--- is gone afterwards.
+-- Helpers for tests of scripts that run as programs. Each test has a temporary folder, and is skipped if something that
+-- the script needs is missing.
 local test = require "moonrank.test"
 local program, sweeps = dofile "tests/support/program.lua", dofile "tests/support/sweeps.lua"
 

@@ -1,4 +1,4 @@
--- Values with their gradients, and grades to have them for.
+-- Computes values of functions with their gradients, and checks losses on scores that are far apart, equal or infinite.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 
@@ -23,7 +23,8 @@ function M.of_loss(loss, scores, lists)
   return M.value_and_gradient(function(x) return loss(x, lists) end, scores)
 end
 
--- Scores that are far apart, equal or infinite, and grades of lists: of all kinds, and with one grade only.
+-- Test inputs: scores of four rows that are far apart, equal or infinite, and grades of four rows, with several grades
+-- or with one grade only.
 local infinity = math.huge
 local far = { { 1e4, -1e4, 0, 3 }, { -1e4, 1e4, 0, 3 }, { 0.5, 0.5, 0.5, 0.5 }, { infinity, 0, 1, -infinity },
   { -infinity, infinity, 3, 0 }, { -infinity, infinity, infinity, 0 }, { infinity, infinity, infinity, infinity },

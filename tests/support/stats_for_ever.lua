@@ -1,4 +1,4 @@
--- Starts a function of mr.stats on so many values that it does not end by itself while somebody waits.
+-- Calls a function of mr.stats on so many values that it takes very long, to test that it can be interrupted.
 local mr = require "moonrank"
 
 local count = 3000000

@@ -1,5 +1,5 @@
--- Calls every function of mr.stats with inputs and options of every kind, right and wrong. Prints "ended", then the
--- errors that are not in mr.stats' own words: those of Lua or of a library underneath.
+-- Calls every function of mr.stats with valid and invalid inputs and options of many kinds. Prints "ended", then all
+-- errors that mr.stats did not raise itself: those of Lua or of the native code.
 local mr = require "moonrank"
 local s, inf, nan = mr.stats, math.huge, 0 / 0
 

@@ -1,4 +1,4 @@
--- Sweeps for specs: folders of their own, and scripts that run as programs.
+-- Helpers for tests of sweeps: temporary folders, and scripts that run as programs.
 local core = require "moonrank.core"
 local mr = require "moonrank"
 local files = require "tests.support.files"
@@ -37,7 +37,7 @@ end
 ---Returns the bytes of a file; "" without the file.
 function M.read(path) return core.file_exists(path) and files.read(path) or "" end
 
--- Scripts keep their runs in the folder of the test, not in the user's.
+-- Shell code that makes scripts store their results in the folder of the test, not in that of the user.
 local own_results = "export MOONRANK_RESULTS=results;"
 
 ---Runs a script to its end: exit status, output, errors.
@@ -55,7 +55,7 @@ function M.mpirun(count, options)
   if not os.execute "command -v mpirun >/dev/null" then
     return nil, "mpirun is not there (on Debian: apt install openmpi-bin)"
   end
-  -- more processes than cores, perhaps as root; what MPI itself leaks is not of interest
+  -- allows more processes than cores, and to run as root; memory leaks of the MPI library are not reported
   return ("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 ASAN_OPTIONS=detect_leaks=0 mpirun "
     .. "--oversubscribe %s -n %d")
     :format(options or "", count)
@@ -119,7 +119,7 @@ function M.table_at(folder, store) return M.table_of(mr.results(folder .. "/" ..
 ---Changes a store by an SQL statement, which is run for every study: ?1 is the study's id.
 function M.change(path, sql)
   local store <close> = require("moonrank.sweep.store").open(path, "write")
-  store:columns "PRAGMA foreign_keys = OFF"  -- a trial is removed without its numbers
+  store:columns "PRAGMA foreign_keys = OFF"  -- allows deleting a trial while rows of other tables still refer to it
   for _, study in ipairs(store:rows "SELECT id FROM studies") do store:columns(sql, study.id) end
 end
 

@@ -1,4 +1,5 @@
--- Tells why trees cannot be grown here, and has the made-up queries of tests/golden/trees.json.
+-- Says why gradient-boosted trees (XGBoost) cannot be used here, and has the made-up queries of
+-- tests/golden/trees.json.
 local core = require "moonrank.core"
 local mr = require "moonrank"
 local test = require "moonrank.test"

@@ -1,12 +1,13 @@
--- XXH64 of Yann Collet's xxHash in plain Lua, and the checksum of what is shorter than a
--- block (runtime/io/files/checksum.h).
+-- Computes XXH64 (Yann Collet's xxHash) in plain Lua, and the checksum of a file that is shorter than one block of
+-- runtime/io/files/checksum.h.
 local p1 <const>, p2 <const>, p3 <const> = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
 local p4 <const>, p5 <const> = 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
 
 local function turned(x, bits) return x << bits | x >> (64 - bits) end
 local function round(sum, lane) return turned(sum + lane * p2, 31) * p1 end
 
--- Sums of the four lanes, over all whole stripes; where the rest begins.
+-- Returns the combined sum of XXH64's four lanes over all complete 32-byte stripes, and the position after the last
+-- stripe.
 local function of_stripes(bytes)
   local sums, at = { p1 + p2, p2, 0, -p1 }, 1
   while at + 31 <= #bytes do

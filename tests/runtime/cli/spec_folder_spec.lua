@@ -1,4 +1,4 @@
--- `moonrank test` gives each spec a temporary folder, which is gone at its end.
+-- Tests that `moonrank test` gives each test file (spec) a temporary folder, and deletes it at the end.
 local core = require "moonrank.core"
 local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
@@ -11,7 +11,8 @@ if not sweeps.moonrank then
   return
 end
 
--- Files that specs leave in a fresh temporary folder, and the exit status of the last spec.
+-- Runs these test files (specs) in turn. Returns the files that they leave in the folder for temporary files, and the
+-- exit status of the last one.
 local function left_by(specs)
   local left, status
   sweeps.in_folder(function(folder)

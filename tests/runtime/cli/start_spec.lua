@@ -1,4 +1,4 @@
--- The program starts without the libraries that few runs need, and loads each with its first use.
+-- Tests that the program starts without loading libraries that few runs need, and loads each when it is first used.
 local core = require "moonrank.core"
 local files = require "tests.support.files"
 local test = require "moonrank.test"
@@ -7,7 +7,8 @@ local check, describe, it, skip = test.check, test.describe, test.it, test.skip
 local program = dofile "tests/support/program.lua"
 local mpi = core.mpi_library()
 
--- Names of the shared libraries in the memory of a program that has run this code, without what follows ".so".
+-- Returns the names of the shared libraries that a program has loaded after it ran this code, without version numbers
+-- after ".so".
 local function libraries_after(code, environment)
   local ok, text = program.run(([[%s %s -e '%s; io.write(io.open("/proc/self/maps"):read "a")']]):format(
     environment or "", program.moonrank, code))

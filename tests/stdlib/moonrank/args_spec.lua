@@ -1,4 +1,4 @@
--- The options of a script, as typed on its command line.
+-- Tests mr.args, which reads the options of a script from its command line.
 local files = require "tests.support.files"
 local test = require "moonrank.test"
 local says = require "tests.support.says"
@@ -9,7 +9,7 @@ local declared = { nsr = 1, lr = 1e-3, loss = "ndcg", smoke = false, cache = tru
   folds = { 1, 2 }, batch_size = { default = 32, help = "users per batch" }, seed = { type = "integer" },
   device = { default = "cpu", choices = { "cpu", "cuda" } } }
 
--- The exit status and the text that a wrong command line ends with.
+-- Returns the exit status and the message with which a wrong command line ends.
 local function fails(words, declarations)
   local ok, e = pcall(read, declarations or declared, words)
   test.check(not ok and type(e) == "userdata", "no exit was asked for")

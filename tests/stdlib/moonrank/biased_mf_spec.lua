@@ -1,4 +1,4 @@
--- Matrix factorisation with biases: its formula, its gradient, and that it learns ratings.
+-- Tests matrix factorisation with biases: its formula, its gradient, and that it learns ratings.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local program = dofile "tests/support/program.lua"

@@ -1,4 +1,4 @@
--- Tests the problems that mr.bounds.check distinguishes, slopes and weights, and pictures of bounds.
+-- Tests mr.bounds.check and its kinds of problems, slopes and weights of bounds, and figures of bounds.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local says = require "tests.support.says"

@@ -1,4 +1,5 @@
--- Distributions of a ranker that is better or worse than random (beta), and bounds that refer to it.
+-- Tests distributions of metrics for a ranker that is better or worse than random (parameter beta), and bounds that use
+-- them as reference.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -9,7 +10,7 @@ local forms = { "cdf", "log", "logit" }
 
 local lists = mr.lists{ { 2, 0, 0, 1, 0 }, { 0, 0 }, { 0, 1, 0 }, { 1, 1 }, { 2, 0, 0, 2, 0, 2, 0, 0 } }
 
--- Wrong pairs of ranks: the built-in nrbp_loss, defined by a script.
+-- Number of wrongly ordered pairs, computed from ranks: the built-in nrbp_loss, defined by a script.
 local function wrong_pairs(ranks, of)
   local relevant = of.relevance:ge(1):to(ranks.dtype)
   local p = of:sum(relevant)

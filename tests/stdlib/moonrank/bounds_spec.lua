@@ -1,4 +1,4 @@
--- Bounds against enumeration (reference values), identities of the thesis, and differences.
+-- Tests bounds against reference values from enumeration, identities of the thesis, and finite differences.
 local mr = require "moonrank"
 local json = dofile("tests/support/json.lua")
 local test = require "moonrank.test"
@@ -124,7 +124,7 @@ describe("affine bounds", function()
 end)
 
 describe("mr.bounds.distribution", function()
-  -- Every value of a metric over all sets of ranks of the relevant rows.
+  -- Returns the values of a metric for all sets of ranks that the relevant rows may have.
   local function enumerated(metric, n, p)
     local scores = {}
     for i = 1, n do scores[i] = -i end
@@ -215,7 +215,7 @@ describe("mr.bounds.distribution", function()
         local s = mr.bounds.of(name, shape)
         local o = { n = shape.n, p = shape.p, grades = shape.grades or {}, method = "sampled" }
         local d = mr.bounds.distribution(name, o)
-        -- a standard error is sd / 548
+        -- 300,000 samples are drawn, so the standard error of the mean is sd / 548
         near(d:mean(), s.expectation, { atol = 4 * s.sd / 548 }, name)
         near(d:sd(), s.sd, { rtol = 0.01 }, name)
       end
@@ -260,7 +260,8 @@ describe("mr.bounds.distribution", function()
         local d = mr.bounds.distribution(name, { n = shape[1], p = shape[2] })
         local s = d:mean() + 0.3 * d:sd()
         local value = mr.bounds.resolve("distribution").apply(mr.tensor({ s }, f64), name, mr.lists{ relevance })
-        near((d:smooth(s, { tabled = true })), value:item(), 1e-12, name)  -- a table itself is off by up to 2e-6
+        -- the lookup table alone has an error of up to 2e-6
+        near((d:smooth(s, { tabled = true })), value:item(), 1e-12, name)
       end
     end
   end)
@@ -331,7 +332,7 @@ describe("all bounds", function()
     end
     near(mr.losses.ndcg{ bound = "minmax" }(-best, judged):item(), 0, { atol = 1e-12 })
     near(mr.losses.ap{ bound = "minmax" }(-best, judged):item(), 0, { atol = 1e-12 })
-    -- of the nRBP loss: 0 to 1, and -1 to 1
+    -- bounded values of the nRBP loss: from 0 to 1 with minmax, and from -1 to 1 with expectation_max
     near(mr.losses.nrbp{ bound = "minmax" }(best, judged):item(), 0, { atol = 1e-12 })
     near(mr.losses.nrbp{ bound = "minmax" }(-best, judged):item(), 1, 1e-12)
     near(mr.losses.nrbp{ bound = "expectation_max" }(best, judged):item(), -1, 1e-12)

@@ -1,4 +1,4 @@
--- Errors in a script's functions name the line that raised them, for every caller.
+-- Tests that errors in functions of a script name the line that raised them, wherever the library calls the function.
 local mr = require "moonrank"
 local sweeps = dofile "tests/support/sweeps.lua"
 local on_cpu = dofile "tests/support/on_cpu.lua"
@@ -8,7 +8,7 @@ local describe, it, equal, check = test.describe, test.it, test.equal, test.chec
 local data = mr.data.synthetic{ kind = "queries", queries = 6, features = 2, seed = 1 }
 local lists = mr.lists{ { 1, 0 }, { 0, 1, 0 } }
 
--- Functions of one line, which fail there: by themselves, in Lua and in the library.
+-- Returns functions of one line that raise an error: by error(), by a mistake in Lua, or inside the library.
 local function failing(name)
   return {
     function() error(name) end,
@@ -18,7 +18,8 @@ local function failing(name)
   }
 end
 
--- Every function of `failing` where `use` puts it: the error has its line once, and then no other.
+-- Calls use(f, i) for each function of `failing`. The error must begin with the line of the function, and name no other
+-- line.
 local function keeps_line(use)
   for i, f in ipairs(failing "of the script") do
     local here = ("callbacks_spec.lua:%d: "):format(debug.getinfo(f, "S").linedefined)

@@ -1,4 +1,4 @@
--- Errors about options: their words and the line that they name.
+-- Tests errors about options: their words, and the line of the script that they name.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local options = require "moonrank.check"
@@ -130,7 +130,7 @@ describe("check.class", function()
   it("raises an error for other fields", function() raises(function() return p.y end, "Point", "'y'") end)
 end)
 
--- Suggestions for other libraries' names once took a minute here.
+-- Computing suggestions for a misspelt name once took a minute for such long names.
 it("mr refuses unknown names of ten million letters within seconds", function()
   local long, began = ("x"):rep(10000000), os.clock()
   for _, of in ipairs{ mr, mr.losses, mr.ones(2) } do check(not pcall(function() return of[long]() end)) end

@@ -1,4 +1,4 @@
--- Comparisons of systems: the tests against all signs enumerated, alignment of runs and files by name.
+-- Tests comparisons of systems: p-values against enumeration of all signs, and matching of runs and files by name.
 local mr = require "moonrank"
 local files = require "tests.support.files"
 local says = require "tests.support.says"
@@ -7,7 +7,8 @@ local it, equal, near, check, raises = test.it, test.equal, test.near, test.chec
 
 local file, new_path = files.written, files.new_path
 
--- Returns how often the mean of the differences under any signs is at least as far from 0.
+-- Returns the share of all choices of signs for which the mean of the differences is at least as far from 0 as
+-- observed.
 local function by_all_signs(differences)
   local kept, observed = {}, 0
   for _, d in ipairs(differences) do
@@ -23,7 +24,7 @@ local function by_all_signs(differences)
   return far / (1 << #kept)
 end
 
--- Judged lists of 6 rows, and scores that put the relevant row at these ranks.
+-- Returns judged lists of 6 rows, and scores that put the relevant row of each list at a given rank.
 local function scores_of(ranks)
   local scores = {}
   for _, rank in ipairs(ranks) do
@@ -57,7 +58,8 @@ it("mr.compare gives means, exact p over all signs, Holm's correction and letter
     equal({ c.pairs[i].system, c.pairs[i].other, c.pairs[i].n }, { pair[1], pair[2], 10 })
     near(c.pairs[i].p, ps[i], 1e-12)
   end
-  -- Holm: the least p counts three times, the next twice, never less than one before
+  -- Holm's correction of three p-values: the smallest is multiplied by 3, the next by 2, and none becomes smaller than
+  -- the one before
   local sorted = { table.unpack(ps) }
   table.sort(sorted)
   local largest, corrected = 0, {}
@@ -242,7 +244,7 @@ it("mr.compare compares metrics under bounds only if metric and bound agree", fu
   local function of(name, metric) return mr.evaluate(scores_of(ranks[name]), lists, { metric }) end
   local by = { "rr", bound = "minmax" }
   local c, plain = mr.compare{ a = of("a", by), b = of("b", by) }, mr.compare{ a = of("a", "rr"), b = of("b", "rr") }
-  -- of six rows, one relevant: (rr - 1/6) / (1 - 1/6)
+  -- bounded value of a list with six rows, one relevant: (rr - 1/6) / (1 - 1/6), since the minimum of rr is 1/6
   near(c.cells["rr[minmax]"].a.mean, (plain.cells.rr.a.mean - 1 / 6) * 6 / 5, 1e-6)
   near(c.pairs[1].p, plain.pairs[1].p, 1e-12)
   equal(mr.compare{ a = of("a", by), b = of("b", by), metrics = { by } }.metrics[1].name, "rr[minmax]")

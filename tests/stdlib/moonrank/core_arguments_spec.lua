@@ -1,4 +1,5 @@
--- Arguments that the library never passes to the core, but a script may: each raises one error with a message.
+-- Tests arguments of the native core that only scripts may pass, not the library: each must raise one error with a
+-- message.
 local core = require "moonrank.core"
 local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"

@@ -1,4 +1,4 @@
--- Loaders of data: formats, search paths, and errors about bad files.
+-- Tests loaders of data: file formats, search paths, and errors about bad files.
 local mr = require "moonrank"
 local files = require "tests.support.files"
 local program = require "tests.support.program"
@@ -9,7 +9,7 @@ local it, equal, near, check, raises = test.it, test.equal, test.near, test.chec
 local write = files.write
 local function quoted(word) return "'" .. word:gsub("'", [['\'']]) .. "'" end
 
--- Output of the command with these variables of the environment, running `code` in `folder`.
+-- Returns the output of the program when it runs `code` in `folder` with these environment variables.
 local function run(variables, folder, code)
   return files.output(("cd %s && env %s %s -e %s 2>&1"):format(quoted(folder), variables, quoted(program.moonrank),
     quoted(code)))
@@ -102,7 +102,7 @@ test.describe("mr.data.movielens", function()
       for i = 1, rows do text = text .. "1," .. i .. ",4\n" end
       write(folder .. place .. "/ml-latest-small/ratings.csv", text)
     end
-    put("/desk/here", 1) put("/own/other", 1)  -- a folder to run in, and one that has other data
+    put("/desk/here", 1) put("/own/other", 1)  -- `desk` is the working folder, and `own` has other data sets only
     local variables = ("MOONRANK_DATA=%s XDG_DATA_HOME=%s"):format(quoted(folder .. "/own"), quoted(folder .. "/xdg"))
     local here = folder .. "/desk"
     local none = run(variables, here, code)
@@ -146,7 +146,7 @@ test.describe("mr.data.citeulike", function()
     local folder = files.new_folder()
     assert(os.execute("mkdir " .. quoted(folder .. "/citeulike-a")))
     local path = folder .. "/citeulike-a/users.dat"
-    write(path, "2 30 7\r\n0\n3  7\t900 8 ")  -- no line end at the last one
+    write(path, "2 30 7\r\n0\n3  7\t900 8 ")  -- the last line has no line end
     for _, place in ipairs{ folder, folder .. "/citeulike-a", path } do
       local r = mr.data.citeulike(place)
       equal({ r.users, r.items, r.rows }, { 3, 4, 5 })
@@ -302,7 +302,7 @@ test.describe("mr.data.letor_folds", function()
       for i, id in ipairs(part.lists.ids) do
         check(not seen[id], "query " .. id .. " once")
         seen[id] = true
-        -- features went with their list: feature 1 of the relevant row is the query's number
+        -- features are moved with their lists: feature 1 of the relevant row is the query's number
         equal(part.features[2 * i - 1]:totable()[1], tonumber(id) + 0.0)
       end
     end
@@ -314,7 +314,7 @@ test.describe("mr.data.letor_folds", function()
     local n = 0
     for _ in ipairs(folds) do n = n + 1 end
     equal(n, 3)
-    -- "top" is one threshold for the whole fold: P3 has grade 3, and no other part has
+    -- the grade "top" is one threshold for the whole fold: only P3 has grade 3, so other parts have no relevant rows
     local binary = folds[3]:binarize "top"
     equal({ binary.test.lists.relevance:sum():item(), binary.train.lists.relevance:sum():item() }, { 10.0, 0.0 })
     local first = folds[1]:binarize "top"

@@ -1,4 +1,4 @@
--- Readers and snapshots of parameters with deferred updates: they do not change training, and see
+-- Tests reading and saving of parameters whose updates are deferred: this must not change training, and all readers see
 -- the same values.
 local mr = require "moonrank"
 local core = require "moonrank.core"
@@ -10,7 +10,7 @@ local index, start, rows_of, gradients, step_of = by_rows.index, by_rows.start, 
   by_rows.step_of
 local cases = by_rows.cases
 
-core.put_off_from(0)  -- small parameters too
+core.put_off_from(0)  -- updates are deferred also for small parameters
 
 local ratings = mr.data.synthetic{ kind = "ratings", users = 40, items = 300, seed = 1 }
 local fold = ratings:binarize(4):min_relevant(5):folds{ k = 5, by = "user", seed = 1, nsr = 1 }[1]
@@ -20,7 +20,7 @@ end
 local function flat(t) return (type(t) == "table" and mr.tensor(t) or t):reshape(ratings.items * 6) end
 local function path() return os.tmpname() .. ".safetensors" end
 
--- Everything that looks at parameters.
+-- Functions that read or save parameters in every way.
 local readers = {
   whole = function(model) return model:parameters()[2]:totable() end,
   rows = function(model) return model:parameters()[2]:rows(index{ 3, 1, 3, 200 }):totable() end,
@@ -102,7 +102,7 @@ describe("reading a parameter with deferred updates", function()
     local last, run, model = trained(1, { "ndcg" })
     local seldom = trained(8, { "ndcg" })
     equal(last, seldom)
-    -- the best epoch's numbers, met again by a training that ends there
+    -- training again for as many epochs as the best one gives the same numbers
     local again = factors()
     mr.fit{ model = again, loss = mr.losses.ap(), train = fold.train, optimizer = mr.optim.adam{ lr = 0.05 }, batch = 4,
       epochs = run.best.epoch, progress = false }
@@ -122,7 +122,7 @@ describe("reading a parameter with deferred updates", function()
     local held = core.held_bytes()
     local once = model:parameters()[2]:totable()
     equal(model:parameters()[2]:totable(), once)
-    -- a GPU puts no steps off (runtime/models/README.md), so nothing is stored there beside the parameters
+    -- a GPU does not defer updates (runtime/models/README.md), so nothing is stored there beside the parameters
     if core.device() == "cpu" then check(core.held_bytes() < held, "what the optimiser stored stays") end
     some(1, mr.optim.sgd{ lr = 1e-30, momentum = 0.9 })
     near(flat(model:parameters()[2]), flat(once):totable(), 1e-12)

@@ -1,4 +1,5 @@
--- Deferred updates against dense gradients, whose steps equal the papers' (optim_spec.lua).
+-- Tests deferred optimizer updates against training with dense gradients, which optim_spec.lua tests against the
+-- papers.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -8,11 +9,12 @@ local index, start, rows_of, gradients, step_of = by_rows.index, by_rows.start, 
   by_rows.step_of
 local n, width, cases = by_rows.rows, by_rows.width, by_rows.cases
 
-core.put_off_from(0)  -- small parameters too
+core.put_off_from(0)  -- updates are deferred also for small parameters
 
 local f64 = { dtype = "float64" }
 
--- Trains by rows and with dense gradients, and hands both to `look` now and then.
+-- Trains one parameter with gradients of few rows, whose other updates are deferred, and another with dense gradients.
+-- Calls `look` with both from time to time.
 local function both(case, dtype, dense_dtype, steps, look)
   local name, options = case[1], case[2]
   local p, expected = start(dtype), start(dense_dtype)
@@ -31,7 +33,7 @@ local function both(case, dtype, dense_dtype, steps, look)
   end
 end
 
--- The optimizers' steps of one entry, as published.
+-- The published update of one number, for each optimizer.
 local waiting = {
   adamw = { { lr = 0.001, weight_decay = 0.01 }, function(at, g, t, o)
     at.m, at.v = o.beta1 * at.m + (1 - o.beta1) * g, o.beta2 * at.v + (1 - o.beta2) * g * g
@@ -58,7 +60,7 @@ describe("deferred updates", function()
         near(p, expected, 3e-10, ("float64, step %d"):format(step))
         exact[step] = expected:detach() * 1
       end)
-      -- in float32 as near to the truth as dense steps are
+      -- in float32, deferred updates are about as close to the exact values as dense updates
       local worst, worst_dense = 0, 0
       both(case, "float32", "float32", 2500, function(step, p, dense)
         worst = math.max(worst, (p:double() - exact[step]):abs():max():item())
@@ -182,7 +184,7 @@ describe("deferred updates", function()
       step_of(expected, optimizers[turn][2], rows, g, true)
     end
     near(p, expected, 3e-10)
-    -- twice the same tensor, and a part of one
+    -- the optimizer gets the same tensor twice, and a part of it
     local q, other = start(), start()
     local a = mr.optim.adam{ lr = 0.01 }:bind{ q, q, q:detach():narrow(1, 3, 9):requires_grad() }
     local b = mr.optim.adam{ lr = 0.01 }:bind{ other, other }

@@ -1,5 +1,5 @@
--- Degenerate lists, whose metric is the same for every ordering: for every metric with its cutoffs under every bound,
--- against all orders of small lists.
+-- Tests degenerate lists, whose metric is equal for every ordering: every metric and cutoff under every bound, against
+-- all orders of small lists.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local describe, it, near, equal, check, raises = test.describe, test.it, test.near, test.equal, test.check, test.raises
@@ -21,7 +21,7 @@ for k = 1, 5 do
   for _, base in ipairs(cut) do names[#names + 1] = ("%s@%d"):format(base, k) end
 end
 
--- All collections of up to four grades of 0, 1, 2, and of five and six of 0, 1.
+-- All multisets of up to four grades from 0, 1, 2, and of five and six grades from 0, 1.
 local shapes = {}
 local function collect(grades, most_rows, most_grade)
   shapes[#shapes + 1] = { table.unpack(grades) }
@@ -41,7 +41,7 @@ for n = 5, 6 do
 end
 shapes[#shapes + 1] = {}
 
--- All different orders of some grades.
+-- Returns all distinct orders of some grades.
 local function orders_of(grades)
   local left, order, all = {}, {}, {}
   for _, grade in ipairs(grades) do left[grade] = (left[grade] or 0) + 1 end
@@ -59,7 +59,7 @@ local function orders_of(grades)
   return all
 end
 
--- The metric of a list in every order, by the metric itself.
+-- For each multiset of grades, a list for every order of its grades, and scores that rank the rows in this order.
 local orders = {}
 for l, grades in ipairs(shapes) do
   orders[l] = { lists = mr.lists(orders_of(grades)), scores = {} }
@@ -72,7 +72,7 @@ local function of_every_order(name, l)
   return mr.metrics.parse(name)(orders[l].scores, orders[l].lists):totable()
 end
 
--- True if the values differ; and the first of them (0 if the metric is undefined).
+-- Returns true if the values differ, and the first value (0 if the metric is undefined).
 local function spread(values)
   local low, high = math.huge, -math.huge
   for _, v in ipairs(values) do low, high = math.min(low, v), math.max(high, v) end
@@ -132,11 +132,11 @@ describe("degenerate lists", function()
   end)
 end)
 
--- Precision at 5 with smooth ranks; ranks below 5.5 count.
+-- Precision at 5 from smooth ranks: relevant rows with a rank below 5.5 count nearly 1.
 local function smooth_precision(s, l) return l:sum((5.5 - mr.smooth.rank(s, l)):sigmoid() * l.relevance:ge(1)) / 5 end
 
 describe("a loss with a cutoff", function()
-  -- as those of MQ2008: many of up to ten rows, some long
+  -- like MQ2008: most lists have at most ten rows, some are long
   local data = mr.data.synthetic{ kind = "queries", queries = 60, mean_size = 9, features = 4, seed = 2 }
   data = data:to(mr.device())
 

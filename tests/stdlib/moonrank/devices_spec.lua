@@ -1,5 +1,5 @@
--- Every operation gives on the GPU what it gives on the CPU, derivatives included. Where there is neither a GPU nor
--- the emulated one the CPU stands in for it, so that no comparison written here stops working unseen; they still
+-- Tests that every operation gives the same results on the GPU as on the CPU, derivatives included. Without a GPU and
+-- without the emulated GPU, the CPU takes the place of the GPU, so that errors in these tests are noticed; such tests
 -- count as skipped.
 local mr = require "moonrank"
 local core = require "moonrank.core"
@@ -10,7 +10,7 @@ local describe, it, near, check, equal, raises = test.describe, test.it, test.ne
 local places = { "cpu", "cuda" }
 local device_of = { cpu = "cpu", cuda = mr.has_cuda() and "cuda" or "cpu" }
 
--- Runs `body`, which compares what it finds at both places.
+-- Returns a test that runs `body`, which compares results of both devices. It counts as skipped without a GPU.
 local function at_both(body)
   return function()
     body()
@@ -39,7 +39,7 @@ local function numbers(seed, options)
   return mr.normal({ lists.rows }, { seed = seed, dtype = options.dtype, sd = options.sd, device = "cpu" })
 end
 
--- Compares the value of f and its derivative by x on both devices, to rounding: sums are added in another order there.
+-- Compares f(x) and its derivative by x on both devices, up to rounding, because a GPU adds in another order.
 local function agree(name, f, x, tolerance)
   tolerance = tolerance or (x.dtype == "float64" and 1e-11 or 2e-5)
   local values, gradients = {}, {}
@@ -292,7 +292,7 @@ describe("losses on CPU and CUDA", function()
   end))
 
   it("agree for every name in mr.losses.names()", at_both(function()
-    local short = mr.lists{ table.unpack(relevance, 1, 6) }  -- SoftRank is cubic in a list's rows
+    local short = mr.lists{ table.unpack(relevance, 1, 6) }  -- SoftRank's time is cubic in the rows of a list
     local weights = mr.uniform({ short.rows }, { seed = 14, dtype = "float64", device = "cpu" })
     local weighted = short:weighted{ weights = weights }
     for dtype, tolerance in pairs{ float32 = 2e-4, float64 = 1e-9 } do
@@ -302,7 +302,7 @@ describe("losses on CPU and CUDA", function()
           mr.seed(3)
           return mr.losses[name]()(t, short)
         end, x, tolerance)
-        -- a loss without a term per row refuses weights of rows
+        -- losses that are not sums over rows do not accept weights of rows
         if pcall(mr.losses[name](), x, weighted) then
           agree(name .. " of weights, " .. dtype, function(t)
             mr.seed(3)
@@ -358,7 +358,7 @@ describe("losses on CPU and CUDA", function()
   end))
 end)
 
--- A loss as mr.fit wants it, of a smooth metric.
+-- Returns a loss object for mr.fit, made from a smooth metric.
 local function loss_of(name, sign)
   return setmetatable({ count = function(_, of) return of.count end },
     { __call = function(_, scores, of) return sign * mr.smooth[name](scores, of) end })

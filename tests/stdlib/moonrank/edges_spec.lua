@@ -1,4 +1,4 @@
--- Numbers and sizes at the limits of their types give an error that names them, or the right result.
+-- Tests numbers and sizes at the limits of their types: they must give the right result, or an error that names them.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -40,7 +40,7 @@ describe("mr.bounds.distribution", function()
   it("has the exact statistics of grades up to 1000", function()
     for _, grades in ipairs{ { 1000, 1000, 1, 0 }, { 1000, 0, 0 }, { 600, 500, 0 } } do
       local found, low, high, square = mr.bounds.of("ndcg", { grades = grades }), inf, -inf, 0
-      -- all orders by hand, gains over the largest
+      -- computes nDCG of all orders by hand, with gains divided by the largest gain
       local sums, count = {}, 0
       local function place(left, rank, sum)
         if #left == 0 then sums[#sums + 1] = sum end

@@ -1,4 +1,5 @@
--- mr.evaluate: one ranking for several metrics, means over the lists that count, printed conventions.
+-- Tests mr.evaluate: several metrics of one ranking, means over the lists that count, and the printed line of
+-- conventions.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, near, check, equal, raises = test.it, test.near, test.check, test.equal, test.raises
@@ -57,7 +58,7 @@ end)
 
 it("mr.evaluate gives metrics under affine bounds from the minimum, maximum and mean over all orders", function()
   local names = { "ndcg", "ap", "rr", "nrbp", "nrbp_loss", "ndcg@2" }
-  -- the metric of every order of a list, by trying them
+  -- computes the metric for every order of a list
   local function all_orders(metric, list)
     local values, order = {}, {}
     for i = 1, #list do order[i] = i end

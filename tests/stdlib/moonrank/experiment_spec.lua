@@ -1,4 +1,4 @@
--- mr.experiment: options, stores and studies of scripts.
+-- Tests mr.experiment: options, stores and studies of scripts.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local scripts = dofile "tests/support/scripts.lua"
@@ -79,7 +79,7 @@ end
 it("a study with failed runs is not complete: an error names it, how many failed and the option that tries again",
   function()
     with_study(function(_, study)
-      local luck = mr.experiment.cache()  -- may change between attempts
+      local luck = mr.experiment.cache()  -- a table that trials may read and the test changes between two attempts
       local function failing(trial)
         if trial.i <= 2 and not luck[1] then error("no luck", 0) end
         return { valid = trial.i }
@@ -136,7 +136,7 @@ it("a list of studies says whether runs are missing", function()
       mr.experiment.there(args, o)
     end
     local planned, there = mr.experiment.so_far(args):match "(%d+) runs (%d+)"
-    equal({ planned, there }, { "8", "3" })  -- a study that is asked for twice counts once
+    equal({ planned, there }, { "8", "3" })  -- the study is planned twice, but its runs count once
   end)
 end)
 
@@ -148,7 +148,7 @@ scripts.it("a store that cannot be written ends a script with one line and statu
       equal({ status, out, select(2, err:gsub("\n", "")) }, { 2, "", 1 }, err)
       return err
     end
-    -- no data are there: a script that read them first would say so
+    -- there are no data, so a script that reads data first would print another error
     for _, path in ipairs{ "thesis/sizes.lua", "cmu/table_1.lua", "all.lua" } do
       for _, place in ipairs{ folder .. "/file", "/dev/null", "/proc/sys" } do
         local err = said(path, "--data .", "MOONRANK_DATA=. MOONRANK_RESULTS=" .. place)
@@ -162,7 +162,7 @@ scripts.it("a store that cannot be written ends a script with one line and statu
     said("thesis/sizes.lua", "--kept --data .", ("MOONRANK_DATA=. MOONRANK_RESULTS=%s/file"):format(folder))
   end)
 
--- A script with one study. Its trials read the options that say where and how the study is kept.
+-- A script with one study. Its trials read options that only say where and how the study runs, such as `place`.
 local script = [[
 local mr = require "moonrank"
 local args = mr.experiment.args({ epochs = 3, value = 1.0, lr = 0.1, place = { default = "a", placement = true } },
@@ -210,7 +210,7 @@ scripts.it("--kept, and --force without a run made, say in one line that an earl
     end
     equal({ said "--workers 0", said "--kept", said "--workers 0 --force" }, { 0, 0, 0 })
     equal({ said "--value 2 --kept", said "--value 2 --workers 0 --force" }, { 1, 1 })
-    equal(said "--workers 0", 0)  -- the earlier script goes on: no run was made under --force
+    equal(said "--workers 0", 0)  -- the earlier version of the script can resume, because no run was made with --force
   end, script)
 
 scripts.it("a study of another numerics version ends a script with one line that names --mix-numerics", {},

@@ -1,4 +1,5 @@
--- mr.fit on candidates and with metrics under bounds, against fold:evaluate and mr.evaluate of each epoch's model.
+-- Tests mr.fit with validation on all items (candidates) and with metrics under bounds, against fold:evaluate and
+-- mr.evaluate of each epoch's model.
 local mr = require "moonrank"
 local fit = require "moonrank.fit"
 local files = require "tests.support.files"

@@ -1,5 +1,5 @@
--- A training that goes on from its file gives the same bits as one that was never interrupted, at any moment;
--- files of another training are refused.
+-- Tests checkpoints of mr.fit: training that resumes from a checkpoint file at any moment gives the same bits as
+-- uninterrupted training, and files of another training run are rejected.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local earlier = dofile "tests/support/earlier.lua"
@@ -32,7 +32,8 @@ local function weighted_data()
 end
 local function query_data() return { train = queries, valid = queries, test = queries } end
 
--- A model with a buffer, whose mean moves with every batch, and with random numbers that name no seed.
+-- A script's model with a buffer, a running mean that every batch changes, and with random numbers drawn without a seed
+-- of its own.
 mr.models.define("spec_centred", {
   parameters = function() return { weights = mr.uniform({ 6, 1 }, { low = -1, high = 1, seed = 3 }) } end,
   buffers = function() return { mean = mr.zeros(6) } end,
@@ -192,7 +193,8 @@ describe("mr.fit with checkpoint", function()
     for _, each in ipairs{ { "loss", mr.losses.ndcg{} }, { "valid", fold.test }, { "train", fold.valid },
       { "model", mr.models.mf{ users = 99, items = 400, factors = 2 } } } do
       all[each[1]] = each[2]
-      raises(function() fit(cases[2], all) end, each[1] .. " =")  -- of all that differs, what says most
+      -- several options differ, and the error names the most important one
+      raises(function() fit(cases[2], all) end, each[1] .. " =")
     end
     equal(bytes_of(path), was)
     local model = path_of "model"
@@ -202,7 +204,8 @@ describe("mr.fit with checkpoint", function()
     raises(function() fit(cases[2], { checkpoint = path_of "text" }) end, "text.safetensors")
     raises(function() fit(cases[2], { checkpoint = 7 }) end, "checkpoint", "7")
     raises(function() fit(cases[2], { checkpoint = "" }) end, "path", "''")
-    for _, bad in ipairs{ { "folder/", "folder" }, { ("n"):rep(300), "File name too long" } } do  -- before it trains
+    -- these paths are rejected before training begins
+    for _, bad in ipairs{ { "folder/", "folder" }, { ("n"):rep(300), "File name too long" } } do
       raises(function() fit(cases[2], { checkpoint = path .. bad[1] }) end, "checkpoint", path .. bad[1], bad[2])
     end
     raises(function() fit(cases[2], { checkpoint = { path = path, epoch = 2 } }) end, "'epoch'", "'epochs'")
@@ -268,7 +271,7 @@ describe("mr.fit with checkpoint", function()
 
   it("refuses changed functions of the script, and names what changed", function()
     local path = path_of "functions"
-    -- The script's functions in a training: `how` and `x` change a function and a value that it captured.
+    -- Returns a script's function for a loss: `how` chooses its code, and `x` is a value that it captures.
     local function smooth(how, x)
       if how == 1 then return function(scores, lists) return lists:sum(scores * lists.relevance) * x end end
       return function(scores, lists) return lists:sum(scores * lists.relevance) + x end
@@ -395,7 +398,8 @@ describe("mr.fit with checkpoint", function()
     go()
     equal(go().resumed, 1)
     local was, total = data.fingerprint, queries.lists.relevance:sum():item()
-    local grades = data.lists.relevance:detach():requires_grad()  -- a copy: lists never change
+    -- a copy, because the relevance of lists cannot be changed
+    local grades = data.lists.relevance:detach():requires_grad()
     grades:sum():backward()
     mr.optim.sgd{ lr = 1 }:bind{ grades }:step()
     equal({ data.fingerprint, data.lists.relevance:sum():item() }, { was, total })
@@ -446,7 +450,7 @@ describe("mr.fit with checkpoint", function()
       raises(function() go(5, more) end, "epochs", "6", "5")
     end
     os.remove(path)
-    go(3, { every = 2 })  -- epoch 3 was validated because it was the last
+    go(3, { every = 2 })  -- epoch 3 was validated only because it was the last one
     raises(function() go(6, { every = 2 }) end, "epochs", "3", "6")
     local by_total = made.cosine{ low = 0.1 }
     for _, schedule in ipairs{ by_total, made.warmup{ steps = 3, after = by_total },
@@ -474,7 +478,7 @@ describe("mr.fit with checkpoint", function()
     raises(function() go{ 1, 3 } end, "model", "spec_tabled")
   end)
 
-  -- The file with one thing changed.
+  -- Writes a copy of the checkpoint file with one change.
   local function changed(path, change)
     local names, tensors, keys, values = core.load_tensors(path, "moonrank fit")
     local by_name, texts = {}, {}
@@ -518,7 +522,7 @@ describe("mr.fit with checkpoint", function()
     refused({ "rate", "positive" }, function(x) x["optimizer.1.rates"] = x["optimizer.1.rates"] * -1 end)
     refused({ "settings" }, function(x) x["optimizer.1.settings"] = mr.tensor({ 2, 2, 0, 1 },
       { dtype = "float64" }) end)
-    -- nothing has changed where a later part is wrong
+    -- when a later part of the file is wrong, nothing may have been restored
     local model, start = mf(), mf():parameters()
     for _, change in ipairs{ function(x) x["optimizer.2.rates"] = x["optimizer.2.rates"] * -1 end,
       function(x) x["optimizer.2.counts"] = nil end, function(_, texts) texts["best 2"] = "7" end } do

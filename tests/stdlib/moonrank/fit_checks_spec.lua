@@ -10,7 +10,7 @@ local function queries(features, seed)
   return mr.data.synthetic{ kind = "queries", queries = 20, features = features, seed = seed or 2 }
 end
 
--- A fit of queries that must not begin to train.
+-- Checks that mr.fit with these options raises an error with this message before training begins.
 local function refused(message, options)
   local all = { model = mr.models.linear{ inputs = 6 }, loss = mr.losses.ndcg(), train = queries(6), epochs = 2,
     progress = false, metrics = { "ndcg" }, each_epoch = function() error "training began" end }
@@ -69,7 +69,7 @@ describe("mr.fit before the first step", function()
       { train = fold.train, model = mr.models.mf{ users = 3, items = 60, factors = 2 } })
     refused({ "model", "7", "train" },
       { train = fold.train, model = mr.models.mf{ users = ratings.users, items = 7, factors = 2 } })
-    -- a model of the script's own, of which nothing is known but that it fails
+    -- a model object that the script made, whose sizes are unknown, so errors come only from running it
     local weights = mr.ones(6, 1):requires_grad()
     local methods = { parameters = function() return { weights } end, snapshot = function() return {} end,
       restore = function() end }
@@ -90,7 +90,7 @@ describe("mr.fit before the first step", function()
       refused({ name, "train", "features" }, { model = all })
       refused({ "model", "3", "train" }, { train = fold.train, model = sized(3, ratings.items) })
       refused({ "model", "7", "train" }, { train = fold.train, model = sized(ratings.users, 7) })
-      -- only the first list of test would be scored by it
+      -- the model has items for the first test list only
       local first = fold.test:select{ lists = { 1 } }
       refused({ "test", "items" }, { train = first, test = fold.test,
         model = sized(ratings.users, math.tointeger(first.items:double():max():item())) })
@@ -131,7 +131,7 @@ describe("mr.fit before the first step", function()
   end)
 end)
 
--- A loss that its function makes of the scores, on the lists of grades that differ.
+-- Returns a loss with the function `f` of scores and lists. It counts lists in which the grades differ.
 local function loss_of(name, f)
   return mr.losses.define(name, { direction = "minimize", smooth = f })()
 end

@@ -1,5 +1,5 @@
--- Parameters of a loss, which mr.fit trains beside the model's: steps by hand, checkpoints, chosen epochs,
--- several processes, sweeps.
+-- Tests losses with parameters, which mr.fit trains together with the model's: steps computed by hand, checkpoints,
+-- chosen epochs, several processes, sweeps.
 local mr = require "moonrank"
 local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
@@ -33,7 +33,8 @@ describe("a loss with parameters in mr.fit", function()
   it("takes gradient steps, clipped together with the model's", function()
     local data = mr.data.dataset{ lists = mr.lists{ { 0, 2 } }, features = mr.tensor{ { 0 }, { 0 } } }
     local function sigma(t) return 1 / (1 + math.exp(-t)) end
-    -- scores are 0: the slope by a threshold is how many rows reach it less 2 sigma(- threshold), over two rows
+    -- all scores are 0: the derivative by a threshold is (number of rows whose grade reaches it - 2 sigma(-threshold))
+    -- / 2 rows
     local slopes = { (1 - 2 * sigma(-0.5)) / 2, (1 - 2 * sigma(-1.5)) / 2 }
     for _, clip in ipairs{ 1e9, 0.1 } do
       local model, loss = mr.models.linear{ inputs = 1, seed = 1 }, mr.losses.ordinal{ levels = 2, learn = true }
@@ -52,7 +53,7 @@ describe("a loss with parameters in mr.fit", function()
     local learnt, fixed = fit{ epochs = 40 }, fit{ epochs = 40, loss = mr.losses.ordinal{ levels = 2 } }
     check(learnt.run.history[40].loss < 0.8 * fixed.run.history[40].loss, learnt.run.history[40].loss)
     local apart = (learnt.thresholds[2] - learnt.thresholds[1]) / learnt.weights[1][1]
-    check(apart > 1.2 and apart < 2, apart)  -- 0.5 and 2 for a weight of 1
+    check(apart > 1.2 and apart < 2, apart)  -- the scores separate grades by thresholds 0.5 and 2 if the weight is 1
     equal(mr.losses.ordinal{ thresholds = mr.tensor{ 1, 2 }:requires_grad() }.options.learn, true)
     equal(#mr.losses.ordinal{ thresholds = mr.tensor{ 1, 2 }:requires_grad(), learn = false }:parameters(), 0)
     equal(#mr.losses.ndcg():parameters(), 0)

@@ -1,4 +1,4 @@
--- Tests the result of mr.fit: histories, several metrics that choose, printing, and exports.
+-- Tests the result of mr.fit: histories, several metrics that choose an epoch, printing, and exports.
 local mr = require "moonrank"
 local fit = require "moonrank.fit"
 local help = require "moonrank.help"
@@ -79,7 +79,7 @@ it("mr.fit with several metrics in select chooses an epoch for each metric and t
   end
   equal(run.choices[3].best.epoch, best)
   equal(run.best.epoch, 2)
-  -- trained no further than that epoch, it is the same model
+  -- a second training that ends at the chosen epoch gives the same model
   local function until_epoch(n, metric)
     local _, same = trained{ valid = false, metrics = {}, epochs = n }
     return fit.test(same, held, { metric }).mean[metric]
@@ -92,7 +92,7 @@ it("mr.fit with several metrics in select chooses an epoch for each metric and t
   raises(function() run:restore "ndgc" end, "'ndgc'", "'ndcg'")
 end)
 
--- JSON of objects, lists of them, texts and numbers becomes "v".
+-- Reduces JSON text to "v" if it consists of nested objects, lists, texts and numbers.
 local function reduced(text)
   text = text:gsub('"[^"\\]*"', "s"):gsub("%-?%d+%.?%d*[eE]?[+-]?%d*", "n")
   repeat
@@ -127,7 +127,8 @@ describe("mr.Run", function()
       says(text, "ap", "valid")
       check(text:find "epoch 6 [^\n]*spec_bad[^\n]*NaN" and not text:find "by spec_bad", text)
       local function ap() return mr.evaluate(fit.scores(model, valid), valid.lists, { "ap" }).mean.ap end
-      for _, name in ipairs{ "ap", "spec_bad", "ap", "spec_bad" } do  -- each time that epoch's parameters
+      -- restores the parameters of the epoch that this metric chose
+      for _, name in ipairs{ "ap", "spec_bad", "ap", "spec_bad" } do
         both:restore(name)
         equal(ap(), by[name].best.metrics.ap)
       end

@@ -1,5 +1,5 @@
--- The training loop on made-up ratings and queries: it learns, chooses, stops, resumes,
--- and gives the same numbers again.
+-- Tests training by mr.fit on made-up ratings and queries: it learns, chooses an epoch, stops, resumes, and is
+-- reproducible.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -40,7 +40,7 @@ describe("mr.fit", function()
     equal(#run.scores.ndcg, fold.test.count)
   end)
 
-  -- A metric that has these values, epoch by epoch; it is measured once in each.
+  -- Defines a metric that has the given values, one for each epoch. It is measured once per epoch.
   local function with_values(name, values, options)
     local at = 0
     mr.metrics.define(name, function(_, lists)
@@ -122,9 +122,10 @@ describe("mr.fit", function()
     end
     local function batches() fit{ batch = 4, epochs = 20, valid = false } end
     local first, again = fresh(batches), math.huge
-    for _ = 1, 4 do again = math.min(again, fresh(batches)) end  -- when the old is collected is up to the collector
+    -- the smallest of several counts, because the garbage collector decides when old memory is reused
+    for _ = 1, 4 do again = math.min(again, fresh(batches)) end
     local kept = fresh(function() mr.zeros(1000) end) + fresh(function() mr.zeros(1000) end) < 2
-    if not kept then return equal(again, first) end  -- a sanitizer watches memory that was freed, so none is used again
+    if not kept then return equal(again, first) end  -- a sanitizer keeps freed memory, so that memory is never reused
     local counts = ("%d at first, %d later, of a training with thousands"):format(first, again)
     check(again < math.max(10, first / 20), counts)
   end)

@@ -1,4 +1,4 @@
--- The check of derivatives must itself be checked: it passes right ones, and names the entry of a wrong one.
+-- Tests mr.gradcheck: it must pass right derivatives, and name the entry of a wrong one.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local describe, it, near, check, raises = test.describe, test.it, test.near, test.check, test.raises
@@ -16,11 +16,12 @@ describe("mr.gradcheck", function()
   end)
 
   it("names the entry of a wrong derivative, and both derivatives", function()
-    -- at entry 2 a part of the function is hidden from the graph
+    -- at entry 2, a part of the function is detached, so its derivative is missing
     local function wrong(x) return x * 2 + (x * mr.tensor({ 0, 5, 0 }, { dtype = "float64" })):detach() end
     local message = raises(function() mr.gradcheck(wrong, mr.tensor{ 1, 2, 3 }) end, "2", "entry", "derivative")
     local found, expected = message:match "derivative (%S+), .- (%S+)$"
-    near(expected / found, 7 / 2, 1e-6)  -- of the fixed combination of the three results
+    -- the ratio of derivatives of the fixed linear combination of the three results that mr.gradcheck uses
+    near(expected / found, 7 / 2, 1e-6)
     check(message:find("gradcheck_spec.lua:%d+: "), message)
   end)
 
@@ -30,7 +31,7 @@ describe("mr.gradcheck", function()
   end)
 
   it("reports errors that cancel in a sum", function()
-    -- the derivatives of x1 + x2 and x2 + x1 swap roles: a plain sum would not see it
+    -- the derivatives of x1 + x2 and x2 + x1 are swapped, which the derivative of a plain sum would not show
     local swap = mr.tensor({ { 0, 1 }, { 1, 0 } }, { dtype = "float64" })
     local function wrong(x) return x + (x:reshape(1, 2):matmul(swap):reshape(2) - x):detach() end
     raises(function() mr.gradcheck(wrong, mr.tensor{ 1, 2 }) end, "gradcheck: entry 1")

@@ -1,5 +1,5 @@
--- Large grades: right results up to the largest gain that is a finite number, an error beyond,
--- and no limit for metrics of relevance.
+-- Tests large grades: results are right up to the largest grade whose gain is a finite number, larger ones are an
+-- error, and metrics of binary relevance have no limit.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -10,7 +10,7 @@ local scores = { 1, 2, 3, 3, 2, 1 }
 local words = { "list 2", "row 2", "1024" }
 local devices = core.has_cuda() and { "cpu", "cuda" } or { "cpu" }
 
--- Every dtype and device.
+-- Calls `body` for every dtype and device.
 local function each(body)
   for _, device in ipairs(devices) do
     for _, dtype in ipairs{ "float32", "float64" } do
@@ -98,7 +98,7 @@ describe("a grade with a gain that is too large", function()
 end)
 
 describe("grades up to the limit", function()
-  -- nDCG of orders of grades, with gains over 2^top.
+  -- Returns DCG sums of grades in their order, with gains divided by 2^top.
   local function ndcg(grades, top)
     local sum = 0
     for rank, grade in ipairs(grades) do sum = sum + (2.0 ^ (grade - top) - 2.0 ^ -top) / math.log(rank + 1, 2) end

@@ -1,4 +1,4 @@
--- Documentation of values and names.
+-- Tests the help on values and names, in scripts and by `moonrank doc`.
 local files = require "tests.support.files"
 local test = require "moonrank.test"
 local mr = require "moonrank"
@@ -138,7 +138,7 @@ describe("help", function()
       if part then has(text, part) else test.check(not found, name) end
     end
     test.equal(help.text("mr.Run.test"):match "(mr.Evaluation %b())\n?$", "mr.Evaluation (moonrank doc mr.Evaluation)")
-    -- every field of every class
+    -- every documented field of these classes has a help text of its own
     local docs = require "moonrank.help.docs"
     for _, class in ipairs{ "mr.Fold", "mr.Ratings", "mr.Evaluation", "mr.Comparison" } do
       for _, field in ipairs(docs.fields(class)) do
@@ -150,12 +150,12 @@ describe("help", function()
   end)
   it("searches names, options and prose if no name matches, and shows the best match first", function()
     local function first(topic) return help.text(topic):match "\n\n  ([%w_.:]+)" end
-    test.equal(first "patience", "mr.fit")                -- an option, with what it does
+    test.equal(first "patience", "mr.fit")                -- the help finds an option with its description
     has(help.text "patience", "  patience: stop after")
     test.equal(first "time-biased", "metric")
     test.equal(first "users power-law popularity", "mr.data.synthetic")
     has(help.text "chosen_on epoch", "mr.Run")
-    has(help.text "shortest zzzz gradcheck", "gradcheck")  -- those with one of the words
+    has(help.text "shortest zzzz gradcheck", "gradcheck") -- if no entry has all words, those with one of them are found
   end)
   it("searches stems, synonyms and names that other libraries use", function()
     has(help.text "dataframes", "mr.table")

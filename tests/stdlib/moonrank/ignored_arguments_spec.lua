@@ -1,4 +1,5 @@
--- No argument is dropped silently: a public function refuses what it does not read, and names it.
+-- Tests that no argument is silently ignored: a public function rejects arguments that it does not read, and names
+-- them.
 local core = require "moonrank.core"
 local mr = require "moonrank"
 local files = require "tests.support.files"
@@ -8,7 +9,7 @@ local describe, it, check, equal, near, raises = test.describe, test.it, test.ch
 local scores, lists = mr.tensor{ 3, 3, 1 }, mr.lists{ { 0, 1, 0 } }
 local int64 = { dtype = "int64" }
 
--- Every Lua function of a table that takes a fixed number of arguments.
+-- Returns the public Lua functions of a table that take a fixed number of arguments.
 local function fixed_functions(functions)
   local inner, found = require("moonrank.check").inner, {}
   for name, f in next, functions do
@@ -19,7 +20,7 @@ local function fixed_functions(functions)
   return found
 end
 
--- Calls each with one argument more than it takes; the error names this argument.
+-- Calls each function with one argument more than it takes. The error must name this argument.
 local function refuse_surplus(prefix, functions, of_self)
   local count = 0
   for name, each in pairs(fixed_functions(functions)) do

@@ -1,5 +1,5 @@
--- Ctrl-C in the middle of work whose results are kept: nothing half done is stored, loops end,
--- and test is not evaluated. Scripts press it themselves.
+-- Tests Ctrl-C in the middle of work whose results are stored: nothing incomplete is stored, loops end, and the test
+-- part is not evaluated. The scripts send the signal of Ctrl-C to themselves.
 local test = require "moonrank.test"
 local sweeps = require "tests.support.sweeps"
 local describe, it, equal, check = test.describe, test.it, test.equal, test.check
@@ -25,7 +25,8 @@ local function fit(at, options)
 end
 ]]
 
--- Status, output and errors of a script after the common beginning.
+-- Runs a script that begins with the common first lines. `look` gets a function that returns exit status, output and
+-- errors.
 local function script(text, look)
   local folder = sweeps.new_folder(begin .. text)
   look(function() return sweeps.run(folder, "sweep.lua") end, folder)
@@ -102,7 +103,7 @@ print(run.interrupted, run.test == nil, run.resumed, count)
     end)
   end)
 
-  -- 40 lists in batches of 4 are ten steps an epoch. The script presses Ctrl-C when scores were made for training
+  -- 40 lists in batches of 4 make ten steps per epoch. The script sends itself Ctrl-C when training has computed scores
   -- `at` times.
   local partial = [[
 local many = mr.data.synthetic{ kind = "queries", queries = 40, features = 5, seed = 2 }
@@ -161,7 +162,8 @@ describe("mr.fit with patience", function()
     for name, value in pairs(options) do all[name] = value end
     return mr.fit(all)
   end
-  it("counts validations, not epochs", function()  -- a rate that changes nothing: the first validation is the best one
+  -- the learning rate changes nothing, so the first validation stays the best one
+  it("counts validations, not epochs", function()
     for _, case in ipairs{ { 1, 3, 4 }, { 5, 3, 20 }, { 7, 2, 21 }, { 5, 20, 60 } } do
       local every, patience, epochs = table.unpack(case)
       local run = fit{ every = every, patience = patience }

@@ -1,5 +1,5 @@
--- Pairwise losses against a double loop that swaps ranks and measures anew,
--- and against differences with the weights kept.
+-- Tests pairwise losses with metric weights (LambdaRank) against a double loop that swaps ranks and computes the metric
+-- again. Gradients are tested against finite differences with constant weights.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local support = dofile "tests/support/slopes.lua"
@@ -8,7 +8,8 @@ local describe, it, near, check, equal, raises = test.describe, test.it, test.ne
 
 local f64 = { dtype = "float64" }
 local metrics = { ndcg = "ndcg", ap = "ap", rr = "rr", nrbp = "nrbp(0.95)", rbp = "rbp(0.95)" }
--- what else has swap differences; ERR's largest grade is given, so that a list's value is its own
+-- other metrics whose change by a swap is known. ERR gets its largest grade, so that the value of a list does not
+-- depend on other lists
 mr.metrics.define("lambda_spec_plain", { gain = function(y) return y >= 1 and y or 0 end,
   discount = function(r) return 1 / r ^ 0.5 end })
 mr.metrics.define("lambda_spec_ideal", { gain = function(y) return y >= 1 and 3 - y or 0 end, ideal = true,
@@ -19,8 +20,8 @@ local others = { "lambda_spec_plain", "lambda_spec_ideal",
   "rr@2", "hit@3", "precision@3", "recall@4", "f1@2", "r_precision", "auc", "nrbp_loss", "nrbp(0.7)@4",
   mr.metrics.err{ top = 2 }, mr.metrics.err{ top = 3, k = 4 } }
 
--- Scores and grades of n rows: "normal"; "ties": few different scores; "equal"; "wide". Every kind has grades that
--- are too small to be relevant, and relevant ones that differ.
+-- Returns scores and grades of n rows. The scores are of a kind: "normal", "ties" (few distinct values), "equal" or
+-- "wide". All have grades too small to be relevant, and relevant grades that differ.
 local function random_list(n, shape, few)
   local u = mr.uniform({ math.max(n, 1) }, { seed = n, stream = "grades", device = "cpu" }):totable()
   local x = mr.normal({ math.max(n, 1) }, { seed = n, dtype = "float64", device = "cpu" }):totable()
@@ -34,7 +35,7 @@ local function random_list(n, shape, few)
   return scores, grades
 end
 
--- Positions counted from the end: a row's rank r as the score n - r.
+-- Returns n - r for each row, where r is its rank. Sorting by these numbers gives the ranking.
 local function rank_scores(scores)
   local order, standing = {}, {}
   for i = 1, #scores do order[i] = i end
@@ -46,8 +47,8 @@ local function rank_scores(scores)
   return standing
 end
 
--- All pairs of unlike grades as { i, j, weight = { metric = ... } }. Each weight is computed from the exact metric
--- of the ranking with the two swapped.
+-- Returns all pairs of rows with unequal grades as { i, j, weight = { metric = ... } }. Each weight is the change of
+-- the exact metric when the ranks of both rows are swapped.
 local function swapped_pairs(scores, grades, options)
   local standing, pairs_of, rows, relevance = rank_scores(scores), {}, {}, { grades }
   local function add() table.move(standing, 1, #standing, #rows + 1, rows) end
@@ -68,7 +69,8 @@ local function swapped_pairs(scores, grades, options)
     local values = metric(exact, lists):totable()
     for k, pair in ipairs(pairs_of) do
       local change = math.abs(values[k + 1] - values[1])
-      pair.weight[name] = change == change and change or 0  -- no relevant row: nothing changes
+      -- the change is NaN if the list has no relevant row; its weight is 0
+      pair.weight[name] = change == change and change or 0
     end
   end
   for name in pairs(metrics) do
@@ -83,7 +85,7 @@ local function term(pair, name, scores, steepness)
   return pair.weight[name] * (math.max(t, 0) + math.log(1 + math.exp(-math.abs(t))))
 end
 
--- The loss, and its differences by every score with the weights kept.
+-- Returns the loss, and its finite differences by every score with constant weights.
 local function expected(name, scores, pairs_of, steepness)
   local value, slope, step = 0, {}, 1e-5
   for i = 1, #scores do slope[i] = 0 end
@@ -113,8 +115,8 @@ for name in pairs(metrics) do names[#names + 1] = name end
 table.sort(names)
 local all_names = table.move(others, 1, #others, #names + 1, table.move(names, 1, #names, 1, {}))
 
--- A list of each kind: pairs, nothing relevant, all relevant, one row, none, grades that differ among the relevant,
--- and pairs again.
+-- Lists of every kind: with pairs, without relevant rows, all relevant, one row, empty, different grades among relevant
+-- rows, and with pairs again.
 local function mixed()
   return mr.lists{ { 1, 0, 0, 1 }, { 0, 0, 0 }, { 1, 1 }, { 1 }, {}, { 2, 1 }, { 2, 0, 1, 0.5, 0 } }
 end
@@ -128,7 +130,7 @@ local function agrees(n, shape, steepness, options, few)
     local own = { steepness = steepness, p = (name == "nrbp" or name == "rbp") and options and options.p or nil }
     for dtype, tolerance in pairs{ float64 = 1e-9, float32 = 2e-5 } do
       local x = mr.tensor(scores, { dtype = dtype })
-      -- rounding must not make or break ties: the scores of float32 are not those of the reference otherwise
+      -- rounding to float32 could make or break ties of the wide scores, so these are compared in float64 only
       if dtype == "float64" or shape ~= "wide" then
         local found, grad = value_and_gradient(function(s) return loss_of(name, own)(s, mr.lists{ grades }) end, x)
         near(found:item(), value, tolerance, where .. " " .. dtype)

@@ -1,4 +1,5 @@
--- A fully connected layer against product, sum and function one after the other, on every device that is there.
+-- Tests a fully connected layer against a product, a sum and an activation function one after the other, on every
+-- device of the machine.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -9,7 +10,7 @@ for _, name in ipairs{ "relu", "tanh", "sigmoid", "softplus" } do
   functions[name] = function(z) return z[name](z) end
 end
 
--- Result and derivatives of a layer made by `layer` from the same numbers.
+-- Returns the result and the derivatives of a layer, which `layer` computes from the same random numbers.
 local function run(layer, rows, inputs, outputs, device)
   local function drawn(sizes, seed)
     return mr.normal(sizes, { seed = seed, dtype = "float64", device = device }):requires_grad()

@@ -1,4 +1,4 @@
--- Judged lists: how they are made, and what is computed per list, against plain loops.
+-- Tests judged lists: how they are made, and operations per list, against plain loops.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -6,7 +6,8 @@ local describe, it, near, check, equal, raises = test.describe, test.it, test.ne
 
 local function index(t) return mr.tensor(t, { dtype = "int64" }) end
 
--- Lists of the sizes where kernels change their way, empty ones between them and at both ends.
+-- Numbers of rows in test lists: sizes around which kernels change their algorithm, and empty lists at both ends and
+-- between.
 local sizes = { 0, 1, 31, 32, 0, 0, 33, 127, 128, 129, 1000, 2, 0 }
 local rows = 0
 for _, n in ipairs(sizes) do rows = rows + n end
@@ -17,7 +18,7 @@ local function ragged(seed)
   return mr.lists{ relevance = y, sizes = sizes }, y
 end
 
--- f(run) of the values of each list.
+-- Returns f(values of the list) for each list.
 local function per_list(values, f)
   local out, at = {}, 0
   for l, n in ipairs(sizes) do
@@ -27,7 +28,7 @@ local function per_list(values, f)
   return out
 end
 
--- The tables of f, one after the other.
+-- Concatenates the tables that f returns for each list.
 local function per_row(values, f)
   local out = {}
   for _, part in ipairs(per_list(values, f)) do table.move(part, 1, #part, #out + 1, out) end
@@ -105,7 +106,7 @@ describe("mr.Lists", function()
       near(lists[name](lists, x), per_list(values, f), 1e-12)
       near(lists[name](lists, x:float()), per_list(values, f), 1e-5)
       if name == "max" then
-        -- finite differences of -inf are not
+        -- the maximum of an empty list is -inf, which has no finite differences, so empty lists are left out
         mr.gradcheck(function(t) return lists:max(t):rows(index{ 2, 3, 4, 7, 8, 9, 10, 11, 12 }) end, x)
       else
         mr.gradcheck(function(t) return lists[name](lists, t) end, x)
@@ -215,7 +216,7 @@ describe("list reductions over the rows of a matrix", function()
       equal(all:shape(), { name == "softmax" and rows or #sizes, width })
       for c = 1, width do near(column(all, c), lists[name](lists, column(x, c)), 1e-12, name) end
       near(lists[name](lists, x:float()):double(), all, 1e-5, name)
-      -- more dimensions are more columns
+      -- values with a third dimension are treated like more columns
       equal(lists[name](lists, mr.stack({ x, x }, 3)):shape(), { #all, width, 2 })
       near(lists[name](lists, mr.stack({ x, x }, 3)):narrow(3, 2, 1):reshape(#all, width), all, 1e-15, name)
     end

@@ -1,4 +1,5 @@
--- Losses: bounded smooth metrics against reference values, lists that do not count, losses that a script defines.
+-- Tests losses: bounded smooth metrics against reference values, lists that do not count, and losses that a script
+-- defines.
 local mr = require "moonrank"
 local json = dofile("tests/support/json.lua")
 local help = require "moonrank.help"
@@ -12,7 +13,7 @@ local f64 = { dtype = "float64" }
 local bounds = { mm = "minmax", eb = "expectation", em = "expectation_max" }
 local metrics = { ndcg = "ndcg", ap = "ap", nrbp = "nrbp(0.95)", rr = "rr" }
 
--- A list of each kind: one that counts, nothing relevant, all relevant, one row, none, and two more that count.
+-- Lists of every kind: one that counts, without relevant rows, all relevant, one row, empty, and two more that count.
 local function mixed()
   return mr.lists{ { 1, 0, 0, 1 }, { 0, 0, 0 }, { 1, 1 }, { 1 }, {}, { 0, 1, 0 }, { 2, 0, 1, 0, 0 } }
 end

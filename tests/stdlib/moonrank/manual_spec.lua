@@ -1,5 +1,5 @@
--- The manual as HTML pages: complete, with valid links, without anything from a network;
--- other folders stay unchanged.
+-- Tests the manual as HTML pages: it must be complete, with valid links, load nothing from a network, and writing it
+-- must not change other folders.
 local says = require "tests.support.says"
 local test = require "moonrank.test"
 local core = require "moonrank.core"
@@ -120,8 +120,8 @@ it("the manual has styles for phones, dark mode and print", function()
   says(index, 'name="viewport"', "prefers-color-scheme: dark", "@media print", "max-width: 52rem")
 end)
 
--- The public names, found without the reference: functions of `mr` and of its modules, methods of the core's
--- classes, options.
+-- Returns the public names without using the reference: functions of `mr` and of its modules, methods of the core's
+-- classes, and options.
 local function public_names()
   local found = {}
   for _, name in ipairs(mr.names()) do

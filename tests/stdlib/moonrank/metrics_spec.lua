@@ -1,4 +1,5 @@
--- Exact metrics against reference values, against enumeration of the orders of tied rows, and on their edges.
+-- Tests exact metrics against reference values, against enumeration of the orders of tied rows, and at limits of their
+-- arguments.
 local mr = require "moonrank"
 local json = dofile("tests/support/json.lua")
 local test = require "moonrank.test"
@@ -9,7 +10,8 @@ local f64 = { dtype = "float64" }
 -- Metrics that have no value without a cutoff.
 local needs_k = { precision = true, recall = true, hit = true, f1 = true, letor_ndcg = true }
 
--- "p@3", "rbp_0.5", "nrbp_0.95" of the reference files as Moonrank's names; idcg is not a metric of Moonrank.
+-- Converts metric names of the reference files ("p@3", "rbp_0.5", "nrbp_0.95") into Moonrank's. Returns nil for idcg,
+-- which Moonrank does not have.
 local function our_name(key)
   local name = key:gsub("^p@", "precision@"):gsub("^(n?rbp)_([%d.]+)$", "%1(%2)")
   return name ~= "idcg" and name or nil
@@ -86,7 +88,7 @@ describe("mr.metrics", function()
     local scores, lists = mr.tensor({ 4, 3, 2, 1 }, f64), mr.lists{ { 0, 2, 1, 1 } }
     near(mr.metrics.dcg(scores, lists, { gain = "linear" }):item(), 2 / math.log(3, 2) + 1 / 2 + 1 / math.log(5, 2))
     near(mr.metrics.dcg(scores, lists, { gain = "exp2_plus_one", k = 2 }):item(), 1 + 7 / math.log(3, 2))
-    -- grade 0 gains 1, in the ideal ranking, too
+    -- grade 0 has gain 1, also in the ideal ranking
     near(mr.metrics.ndcg(mr.tensor{ 1, 2 }, mr.lists{ { 1, 0 } }, { gain = "exp2_plus_one" }):item(),
       (1 + 3 / math.log(3, 2)) / (3 + 1 / math.log(3, 2)), 1e-6)
     near(mr.metrics.ap(scores, lists, { k = 2 }):item(), 0.5 / 3)
@@ -95,7 +97,7 @@ describe("mr.metrics", function()
     near(mr.metrics.ap(scores, lists, { relevant = 2 }):item(), 0.5)
   end)
 
-  -- 300 rows in 5 lists, some scores tied.
+  -- Test data: 300 rows in 5 lists, with some tied scores.
   local function drawn()
     local u, v = mr.uniform({ 300 }, { seed = 1 }):totable(), mr.uniform({ 300 }, { seed = 2 }):totable()
     local scores, relevance = {}, {}
@@ -112,7 +114,7 @@ describe("mr.metrics", function()
     local scores, relevance, sizes = drawn()
     local shuffled, other, at = {}, {}, 0
     for _, n in ipairs(sizes) do
-      for i = 0, n - 1 do  -- 11 and every n have no common divisor
+      for i = 0, n - 1 do  -- 11 has no common divisor with any n, so every row is taken once
         shuffled[at + i + 1], other[at + i + 1] = scores[at + i * 11 % n + 1], relevance[at + i * 11 % n + 1]
       end
       at = at + n

@@ -1,5 +1,5 @@
--- The mistakes of newcomers in tests/support/mistakes.lua: what the error says, with which line,
--- and whether the code that it proposes does what was wanted.
+-- Tests the mistakes of newcomers in tests/support/mistakes.lua: what the error says, which line it names, and whether
+-- the code that it proposes gives the wanted value.
 local mr = require "moonrank"
 local advice = require "moonrank.prompt.advice"
 local test = require "moonrank.test"
@@ -10,7 +10,7 @@ local mistakes = dofile "tests/support/mistakes.lua"
 
 local ratings = mr.data.synthetic{ users = 40, items = 60, mean_activity = 12, seed = 1 }:binarize(4):min_relevant(2)
 
--- Names that the code of an entry sees beside the globals.
+-- Returns variables that the code of an entry may use besides the globals.
 local function names()
   return {
     mr = mr, x = mr.tensor{ 1, 2, 3 }, m = mr.tensor{ { 1, 2, 3 }, { 4, 5, 6 } },
@@ -21,7 +21,7 @@ local function names()
   }
 end
 
-local study  -- made when it is first used
+local study  -- a study for some entries, made when it is first used
 local function of_study()
   local function run(trial) return { ndcg = trial.lr } end
   study = study or mr.sweep{ name = "mistakes", metric = "ndcg", space = { lr = mr.choice{ 0.1, 0.2 } }, workers = 0,
@@ -29,7 +29,7 @@ local function of_study()
   return study
 end
 
--- The environment of an entry's code: its names, and the globals as a script has them.
+-- Returns the environment of an entry's code: variables of the test, and the globals of a script.
 local function environment(entry)
   local of = entry.bare and {} or names()
   if not entry.bare and entry.code:find "study" then of.study = of_study() end
@@ -38,7 +38,7 @@ end
 
 local function load_code(code, of) return load(code, "@script.lua", "t", of) end
 
--- The error of an entry's code, as the program shows it.
+-- Returns the error of an entry's code as the program shows it.
 local function error_of(entry, of)
   local chunk, message = load_code(entry.code, of)
   if not chunk then return advice.add(message) end

@@ -1,4 +1,4 @@
--- Models: their scores against loops, their derivatives, and their files, whole and damaged.
+-- Tests models: their scores against loops, their derivatives, and intact and damaged files.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local files = require "tests.support.files"
@@ -48,7 +48,7 @@ describe("mr.models.mf", function()
       1e-14)
     check(model:gradcheck(batch) < 1e-7)
     raises(function() mr.models.mf{ users = 1, items = 1, score = "cosinus" } end, "score", "cosinus")
-    -- a vector of zeros has the cosine 0 and a finite gradient
+    -- vectors of zeros have the cosine 0 and a finite gradient
     local zeros = mr.models.mf{ users = 3, items = 5, factors = 4, score = "cosine" }
     core.restore(zeros:parameters()[1], mr.zeros(3, 4))
     local scores = zeros(batch)
@@ -117,10 +117,10 @@ describe("mr.models.self_attention", function()
 
   it("scores a row the same at any place in its list and in any batch", function()
     local scores = model(batch):totable()
-    -- the first list back to front, the others left out
+    -- reverses the rows of the first list and leaves out the other lists: scores move with their rows
     local features = batch.features:rows(index{ 3, 2, 1 })
     near(model{ lists = mr.lists{ { 0, 0, 1 } }, features = features }, { scores[3], scores[2], scores[1] }, 1e-12)
-    -- but not whatever the other rows of its list are
+    -- the score of a row depends on the other rows of its list
     local alone = model{ lists = mr.lists{ { 1 } }, features = batch.features:rows(index{ 1 }) }:item()
     check(math.abs(alone - scores[1]) > 1e-6)
   end)
@@ -226,7 +226,7 @@ describe("a model file", function()
     end
   end)
 
-  -- A file with this header, as text, and these bytes.
+  -- Returns the bytes of a file with this header and these data.
   local function file_of(header, bytes) return string.pack("<I8", #header) .. header .. bytes end
 
   it("is refused with its path if it is damaged or cut anywhere", function()
@@ -259,7 +259,7 @@ describe("a model file", function()
     collectgarbage()
     collectgarbage()
     check(core.held_bytes() <= held, "damaged files leave no tensors behind")
-    -- no cut of the file is taken for a model, and none brings the process down
+    -- a file that is cut off anywhere is rejected, and does not crash the program
     for cut = 0, #whole - 1 do
       write(path, whole:sub(1, cut))
       check(not pcall(mr.models.load, path), ("the first %d bytes"):format(cut))
@@ -274,7 +274,7 @@ describe("a model file", function()
     models[1]:save(below .. "/made.safetensors")
     equal(mr.models.load(below .. "/made.safetensors").kind, models[1].kind)
     local folder = files.new_folder()
-    core.make_folder(folder .. "/inner/x")  -- a folder where the file should go
+    core.make_folder(folder .. "/inner/x")  -- a folder exists at the path of the file
     raises(function() models[1]:save(folder .. "/inner") end, "save", "folder")
     equal(files.output(("ls -A '%s'"):format(folder)), "inner\n")
   end)

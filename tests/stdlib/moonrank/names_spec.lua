@@ -1,4 +1,4 @@
--- A missing name in mr or one of its submodules is an error that suggests the nearest name.
+-- Tests that a misspelt name in mr or one of its submodules raises an error that suggests the nearest name.
 local test = require "moonrank.test"
 local mr = require "moonrank"
 

@@ -1,11 +1,12 @@
--- Attention within lists, layer normalisation and dropout, against plain loops; gradients against differences.
+-- Tests attention within lists, layer normalisation and dropout against plain loops, and their gradients against finite
+-- differences.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local describe, it, near, equal, raises, check = test.describe, test.it, test.near, test.equal, test.raises, test.check
 
 local function random(sizes, seed) return mr.normal(sizes, { seed = seed, dtype = "float64" }) end
 
--- Softmax attention of every list and head, entry by entry.
+-- Returns softmax attention of every list and head, computed entry by entry.
 local function attention(q, k, v, sizes, heads)
   q, k, v = q:totable(), k:totable(), v:totable()
   local width, out, first = #q[1] // heads, {}, 0

@@ -1,4 +1,4 @@
--- Optimisers against the published steps written out in Lua.
+-- Tests optimizers against the published update rules, written out in Lua.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -7,7 +7,7 @@ local describe, it, near, check, equal, raises = test.describe, test.it, test.ne
 local f64 = { dtype = "float64" }
 local function index(t) return mr.tensor(t, { dtype = "int64" }) end
 
--- p -= lr (g + decay p), or v = momentum v + g + decay p, p -= lr v.
+-- SGD: p -= lr (g + decay p); with momentum: v = momentum v + g + decay p, p -= lr v.
 local function sgd(o)
   local v = {}
   return function(p, g)
@@ -19,7 +19,7 @@ local function sgd(o)
   end
 end
 
--- Kingma & Ba 2015, algorithm 1.
+-- Adam, as in Kingma & Ba 2015, algorithm 1.
 local function adam(o)
   local m, v, t = {}, {}, 0
   return function(p, g)
@@ -58,7 +58,8 @@ local function sparse_adam(o)
   end
 end
 
--- Which rows of 7 x 3 have a gradient in a step: some never, some once, some twice in a step, none in step 5.
+-- Returns the rows of a 7 x 3 parameter that have a gradient in a step: some rows never, some once, some twice in a
+-- step, and none in step 5.
 local function rows_of_step(step)
   if step == 5 then return {} end
   return { 1 + step % 3, 1 + step % 3, 5, step > 10 and 7 or 1 }
@@ -67,7 +68,7 @@ end
 local function start() return mr.normal({ 7, 3 }, { seed = 1, dtype = "float64" }) end
 local function weights(step, n) return mr.normal({ n, 3 }, { seed = step, dtype = "float64" }) end
 
--- A derivative of known numbers: sum over the rows of the step of weights x row.
+-- Computes the gradient of the sum over the step's rows of weights x row, which is known.
 local function backward(p, step, dense)
   local rows = rows_of_step(step)
   local w = weights(step, #rows)
@@ -101,7 +102,8 @@ describe("mr.optim", function()
       end
     end)
 
-    -- updates of rows without a gradient are deferred and applied in one: equal to rounding (deferred_spec.lua)
+    -- deferred updates of rows without a gradient are applied together, so results are equal up to rounding
+    -- (deferred_spec.lua)
     local decays = (options.weight_decay or 0) > 0
     local put_off = name == "adamw" or (name == "sgd" and (decays or options.momentum)) or
       ((name == "adam" or name == "rmsprop") and not decays)
@@ -163,7 +165,7 @@ describe("mr.optim", function()
       optimizer:step()
       near(parameter:reshape(21), p, 1e-12)
     end
-    -- rows of a sparse step go on changing under Adam: their moments are kept
+    -- under Adam, rows of an earlier sparse step continue to change, because their moments are not 0
     local changed = start():requires_grad()
     local state = core.optimizer_state{ changed }
     backward(changed, 1, false)
@@ -268,8 +270,8 @@ describe("mr.optim", function()
   end)
 
   it("has PyTorch's defaults", function()
-    -- torch.optim: Adam(lr=1e-3, betas=(0.9, 0.999), eps=1e-8), AdamW(weight_decay=1e-2), Adagrad(lr=1e-2, eps=1e-10),
-    -- RMSprop(lr=1e-2, alpha=0.99)
+    -- defaults of torch.optim: Adam(lr=1e-3, betas=(0.9, 0.999), eps=1e-8), AdamW(weight_decay=1e-2), Adagrad(lr=1e-2,
+    -- eps=1e-10), RMSprop(lr=1e-2, alpha=0.99)
     local rates = { lr = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8 }
     for kind, defaults in pairs{ adam = rates, adamw = { weight_decay = 0.01 },
       adagrad = { lr = 0.01, epsilon = 1e-10, weight_decay = 0 },

@@ -1,4 +1,4 @@
--- Declarations of options: accepted values, errors, and public functions that follow them.
+-- Tests declarations of options: accepted values, errors, and that public functions accept what their declarations say.
 local mr = require "moonrank"
 local docs = require "moonrank.help.docs"
 local entries = require "moonrank.help.entries"
@@ -101,7 +101,7 @@ it("options.declare refuses unknown options, and suggests the right name", funct
   raises(function() declared:read("f", { rate = 1, rank_of_ties = 2 }) end, "Write ties = 'mean'")
 end)
 
--- The text that `f` writes to standard error.
+-- Returns the text that `f` writes to standard error.
 local function written_by(f)
   local parts, real = {}, io.stderr
   local function write(_, ...) parts[#parts + 1] = table.concat{ ... } end
@@ -203,7 +203,8 @@ it("every option table of the library is documented and accepts its own defaults
   end
 end)
 
--- Values that a row refuses: of another type, not among its choices, and beyond each of its limits.
+-- Returns values that a declared option must reject: of another type, not among its choices, and beyond each of its
+-- limits.
 local function refused_by(row)
   if row.choices then return { "no such choice" } end
   if row[2]:find("|", 1, true) then return {} end
@@ -219,8 +220,8 @@ local function refused_by(row)
   return values
 end
 
--- Checks that `read`, which takes an option table, refuses what the declaration refuses: the error names the option and
--- the value, and proposes the option for a misspelt name.
+-- Checks that the function `read` of an option table rejects what the declaration rejects. The error must name the
+-- option and the value, and suggest the option for a misspelt name.
 local function refuses(where, declaration, read)
   local required
   for _, row in ipairs(declaration.rows) do
@@ -230,7 +231,7 @@ local function refuses(where, declaration, read)
       local shown = bad ~= bad and name or tostring(bad)
       raises(function() read{ [name] = bad } end, name, shown)
     end
-    -- mr.compare takes systems under any other name
+    -- not for mr.compare, where any other name is a system
     if #name > 4 and where ~= "mr.compare" then
       raises(function() read{ [name .. "x"] = 1 } end, ("'%sx'"):format(name), ("'%s'"):format(name))
     end

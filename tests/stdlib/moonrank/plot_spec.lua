@@ -1,4 +1,4 @@
--- Figures: what gnuplot was made to draw, read back from its SVG.
+-- Tests figures by reading back what gnuplot drew, from its SVG.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local files = require "tests.support.files"
@@ -10,7 +10,7 @@ local describe, equal, near, check, raises = test.describe, test.equal, test.nea
 local nan, inf = 0 / 0, math.huge
 local gnuplot_is_here = not select(2, pcall(core.gnuplot, "")):find("not installed", 1, true)
 
--- A test that needs gnuplot.
+-- Adds a test that needs gnuplot.
 local function draws(name, body)
   test.it(name, function()
     if not gnuplot_is_here then return test.skip("gnuplot is not installed: " .. name) end
@@ -28,7 +28,8 @@ local function files_in(folder)
   return names
 end
 
--- The SVG of a figure, its words and its lines by colour: each a list of {x, y} in pixels, downwards.
+-- Draws a figure. Returns its SVG, its texts, and its lines by colour, each a list of {x, y} in pixels with y
+-- downwards.
 local function svg_of(figure)
   local path = files.new_path ".svg"
   figure:save(path)
@@ -58,7 +59,7 @@ end
 
 local blue, vermillion = "#0072B2", "#D55E00"
 
--- Pixels back to numbers, where the first and the last point of a line are known.
+-- Converts the points of a line from pixels into numbers, if the numbers of its first and last point are known.
 local function unplaced(line, first, last)
   local a, b, found = line[1], line[#line], {}
   for i, point in ipairs(line) do
@@ -136,7 +137,7 @@ describe("mr.plot.lines", function()
       return #lines_of(svg_of(mr.plot.lines{ series = series }), blue)
     end
     equal(lines_of_first(1, 9, 5), 1)
-    equal(lines_of_first(5, 5, 5), 2)  -- the line and its sample in the legend
+    equal(lines_of_first(5, 5, 5), 2)  -- two lines of this colour: the curve and its sample in the legend
     local apart = { { name = "a", y = { 1 } }, { name = "b", y = { 2 } } }
     local _, words = svg_of(mr.plot.lines{ series = apart, legend = "none" })
     check(not words.a and not words.b, "no names")
@@ -146,7 +147,7 @@ describe("mr.plot.lines", function()
     local svg, words = svg_of(mr.plot.lines{ y = { 0, 1, 0.5 }, yrange = { 0, 2 }, xrange = { 1, 3 }, legend = "none" })
     local line = lines_of(svg, blue)[1]
     check(words["2.00"] and not words["-0.25"], "the range is from 0 to 2")
-    -- 1 is in the middle between 0 and 2: the box is 360 to 400 pixels high
+    -- the value 1 is in the middle of the axis from 0 to 2; the plot's box is 360 to 400 pixels high
     check(math.abs((line[1][2] - line[2][2]) / 190 - 1) < 0.1, "half as high as the box")
   end)
 end)
@@ -176,7 +177,7 @@ describe("mr.plot.ecdf", function()
     local rows, worst = 0, 0
     for x, y in script:match("<< EOD\n(.-)EOD"):gmatch("(%S+) (%S+)\n") do
       x, y, rows = tonumber(x), tonumber(y), rows + 1
-      -- the function is the square root; a row is exact but for where its step is drawn
+      -- the curve is the square root, so y * y - x is 0 except for the position of the drawn step
       worst = math.max(worst, math.abs(y * y - x))
     end
     check(rows < 9000, rows .. " rows")
@@ -248,7 +249,7 @@ describe("mr.plot.heatmap", function()
     for _, word in ipairs{ "1.0", "2.0", "3.0", "4.0", "6.0", "10", "20", "50", "low", "high", "gain" } do
       check(words[word], word)
     end
-    -- the ends of viridis
+    -- the lowest and the highest colour of the palette viridis
     check(svg:find("rgb%( 68,   1,  84%)") and svg:find("rgb%(253, 231,  37%)"),
       "the lowest and the highest have the palette's ends")
   end)
@@ -375,7 +376,7 @@ describe("core.gnuplot", function()
   draws("raises gnuplot's error message", function()
     raises(function() core.gnuplot("plot nothing_of_this_name") end, "gnuplot failed: ")
     raises(function() core.gnuplot("plot nothing_of_this_name") end, "0", "nothing_of_this_name")
-    -- stops reading long before the end of its script
+    -- gnuplot exits at the first line, so writing the long rest of the script fails
     raises(function() core.gnuplot("bogus\n" .. ("# filler\n"):rep(200000)) end, "invalid command")
   end)
 end)

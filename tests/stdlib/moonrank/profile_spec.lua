@@ -1,4 +1,5 @@
--- mr.profile: its counts and sums, its files, and that profiling is off however its function ends.
+-- Tests mr.profile: its counts and sums, its files, and that profiling is switched off however the profiled function
+-- ends.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local json = dofile "tests/support/json.lua"

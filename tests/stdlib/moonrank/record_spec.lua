@@ -1,4 +1,5 @@
--- Tests that values with a text can also be exported: best trials, statistics, batches, folds, statistics for bounds.
+-- Tests that values which print as text can also be exported: best trials, statistics, batches, folds, statistics for
+-- bounds.
 local mr = require "moonrank"
 local files = require "tests.support.files"
 local test = require "moonrank.test"

@@ -1,4 +1,5 @@
--- An entry that is added to a registry appears in every list of names: choices of options, help, completion and errors.
+-- Tests that an entry which is added to a registry (such as that of losses) appears in every list of names: choices of
+-- options, help, completion and errors.
 local mr = require "moonrank"
 local check_names = require("moonrank.check").names
 local completion = require "moonrank.prompt.completion"
@@ -38,7 +39,8 @@ describe("a metric, bound or loss that a script defines", function()
   end)
 end)
 
--- A program in which `add` runs before the library is used, and then `use`, which fails.
+-- Returns the output of a program that first adds an entry by the code `add`, and then runs the code `use`, which
+-- raises an error.
 local function said(add, use)
   local path = files.written(('local mr = require "moonrank"\n%s\n%s'):format(add, use))
   return select(2, program.run(("%s %s"):format(program.moonrank, path)))

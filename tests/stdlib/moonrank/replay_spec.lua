@@ -1,5 +1,5 @@
--- Replayed updates: steps of rows without a gradient that wait until the row gets a gradient or is
--- read. Numbers are the bits of steps that visit all rows, whoever reads, writes, clips or saves in
+-- Tests deferred optimizer updates: those of rows without a gradient wait until the row gets a gradient or is read.
+-- Numbers must have the same bits as with updates of all rows in every step, whoever reads, writes, clips or saves in
 -- between.
 local mr = require "moonrank"
 local core = require "moonrank.core"
@@ -18,7 +18,7 @@ local cases = {
   { "adam", { lr = 0.001, beta1 = 0.9, beta2 = 0.8 } },
 }
 
--- A parameter, a training of it by the case's optimizer, and the threshold from which its updates wait.
+-- Returns a parameter, its optimizer, and the number of entries from which updates of a parameter are deferred.
 local function training(case, n, width, dtype, threshold)
   local p = mr.normal({ n, width }, { seed = 1, dtype = "float64" }):to(dtype):detach():requires_grad()
   return { p = p, optimizer = mr.optim[case[1]](case[2]):bind{ p }, threshold = threshold }
@@ -41,7 +41,7 @@ local function some_rows(n)
   return rows
 end
 
--- Saves the optimizer and goes on from the file.
+-- Saves the optimizer, and continues with one that is loaded from the file.
 local function reload(t)
   local path = os.tmpname()
   t.optimizer:save(path)

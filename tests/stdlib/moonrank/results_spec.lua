@@ -1,4 +1,4 @@
--- Reading results: every table against plain loops over what the trials returned.
+-- Tests reading results of studies: every table against plain loops over what the trials returned.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local large_store = dofile "tests/support/large_store.lua"
@@ -7,10 +7,10 @@ local files = require "tests.support.files"
 local test = require "moonrank.test"
 local describe, it, equal, near, check, raises = test.describe, test.it, test.equal, test.near, test.check, test.raises
 
--- The result of a trial of the study below.
+-- Returns the made-up result of a trial.
 local function outcome(p)
   local base = ({ ndcg = 0.5, ap = 0.4, rr = 0.3 })[p.loss] + p.fold / 100 - math.abs(math.log(p.lr, 10) + 2) / 10
-  local first = 3 * p.fold  -- every fold has users of its own
+  local first = 3 * p.fold  -- every fold has other users
   return { valid = base, test = base * base, per_list = { valid = { base, base + 0.01 * p.fold, 0 / 0 },
     list = { first, first + 1, first + 2 } } }
 end
@@ -141,7 +141,7 @@ describe("the direction of results:best", function()
         return { valid_ndcg = value, valid_nrbp_loss = -value, ["test_nrbp(0.95)"] = value, pair_loss = value,
           own = value, rmse = value }
       end }
-    -- (2 a) % 5 is 4 for a = 2 and 0 for a = 5
+    -- the value (2 a) % 5 is largest for a = 2 (4) and smallest for a = 5 (0)
     local most, least = { valid_ndcg = 2, ["test_nrbp(0.95)"] = 2, valid_nrbp_loss = 2 }, { pair_loss = 5, rmse = 5 }
     local columns = two:columns()
     for _, wanted in ipairs{ most, least } do
@@ -153,7 +153,7 @@ describe("the direction of results:best", function()
         equal(columns:column("spec", "a")[order[1]], a, name)
       end
     end
-    -- a name that says no direction needs one
+    -- the name "own" does not tell whether to maximize it, so an option must
     for direction, a in pairs{ maximize = 2, minimize = 5 } do
       equal(two:best(nil, { on = "own", direction = direction }).params.a, a, direction)
       equal(two:best("fold", { on = "own", direction = direction }).rows[1][3], a, direction)
@@ -315,7 +315,7 @@ describe("results:compare", function()
         near(row[8], p == p and math.min(1, made * p) or 0 / 0, 1e-12, name .. " " .. i)
       end
     end
-    -- both infinite at the same folds: the test of ranks once did not end there
+    -- values that are infinite in the same folds: the signed-rank test once did not end with these
     local test_of_same = mr.stats.wilcoxon(value.rr, { math.huge, 2, 2, 1, math.huge })
     equal({ test_of_same.n, test_of_same.equal }, { 3, 2 })
   end)

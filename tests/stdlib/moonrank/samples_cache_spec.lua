@@ -1,11 +1,13 @@
--- Sampled distributions in the user's cache folder: every process reads what it would draw.
+-- Tests the cache folder of sampled distributions: every process must read from it exactly what it would otherwise
+-- draw.
 local core = require "moonrank.core"
 local program = require "tests.support.program"
 local files = require "tests.support.files"
 local test = require "moonrank.test"
 local describe, it, equal, check, skip = test.describe, test.it, test.equal, test.check, test.skip
 
--- Values and gradients under the thesis' bound in hexadecimal; 100,000 rankings of 50 rows are worth a file.
+-- A script that prints values and gradients under the thesis' sampled bound, in hexadecimal. 100,000 rankings of 50
+-- rows are enough work to be cached in a file.
 local script = [[
 local mr = require "moonrank"
 local lists = {}
@@ -122,7 +124,8 @@ describe("the cache of sampled distributions", function()
   end)
 
   it("is read or drawn once per process for lists of one shape", function()
-    -- the number of files after each batch; the first one is deleted, and would be written again if it were drawn again
+    -- prints the number of cache files after each batch. The first file is deleted, and would be written again if the
+    -- process drew the same samples again
     local text = [[
 local mr = require "moonrank"
 local loss = mr.losses.ap{bound = mr.bounds.distribution_bound{method = "sampled", samples = 100000, seed = 77}}

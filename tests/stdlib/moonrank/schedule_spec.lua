@@ -1,5 +1,5 @@
--- AdamW, Adagrad, RMSProp, clipped gradients and schedules against PyTorch (tests/golden/optim.json), by rows and
--- as a whole, and in mr.fit.
+-- Tests AdamW, Adagrad, RMSProp, clipped gradients and learning rate schedules against PyTorch
+-- (tests/golden/optim.json), with dense and with row-wise gradients, and in mr.fit.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local json = dofile "tests/support/json.lua"
@@ -9,8 +9,8 @@ local describe, it, near, equal, check, raises = test.describe, test.it, test.ne
 local golden = json.read "tests/golden/optim.json"
 local f64 = { dtype = "float64" }
 
--- Steps along the golden gradients. With `by_rows` the gradient has only the rows that are not zero. `before` is
--- called ahead of each step.
+-- Does optimizer steps with the gradients of the reference file. With `by_rows`, a gradient has only the rows that are
+-- not zero. `before` is called before each step.
 local function stepped(optimizer, dtype, by_rows, before)
   local p = mr.tensor(golden.start, { dtype = dtype }):requires_grad()
   local bound, shown = optimizer:bind{ p }, {}
@@ -99,7 +99,7 @@ describe("mr.clip_gradients", function()
     for _, by_rows in ipairs{ false, true } do
       local shown = stepped(mr.optim.sgd{ lr = 0.1 }, "float64", by_rows, function(p, t) norms[t] = clip{ p } end)
       near(norms, golden.clipped.norms, 1e-13)
-      -- PyTorch divides by the norm + 1e-6
+      -- PyTorch divides by (norm + 1e-6) when it clips gradients
       for t, expected in pairs(golden.clipped.parameters) do near(flat(shown[t]), flat(expected), 2e-6) end
     end
   end)
@@ -140,7 +140,7 @@ describe("mr.schedule", function()
   end)
 
   it("stops before a rate is below the smallest normal float32", function()
-    local least = 0x1p-126  -- the smallest normal float32
+    local least = 0x1p-126  -- the smallest positive normal number of float32
     for _, case in ipairs{ { 0.1, 0.5 }, { 1e-30, 0.1 }, { 1e6, 1e-9 } } do
       local lr, by = case[1], case[2]
       local plateau = mr.schedule.plateau{ factor = by, patience = 0 }
@@ -184,7 +184,7 @@ describe("mr.fit with a schedule or clip", function()
     local optimizer = mr.optim.sgd{ lr = 0.5 }
     local model = fit{ optimizer = optimizer, schedule = mr.schedule.cosine{ low = 0.2 } }
     equal(optimizer.options.lr, 0.5)
-    -- the same by hand
+    -- the same training by hand
     local same = mr.models.linear{ inputs = 6, seed = 1 }
     local by_hand, loss = mr.optim.sgd{ lr = 0.5 }:bind(same:parameters()), mr.losses.ndcg()
     local rates, step = mr.schedule.cosine{ low = 0.2 }:rates(0.5, { steps = 12, per_epoch = 3 }), 0

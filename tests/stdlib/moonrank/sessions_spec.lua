@@ -1,4 +1,4 @@
--- Recorded sessions at the prompt, typed again (tests/sessions/README.md).
+-- Tests recorded sessions at the prompt by typing them again (tests/sessions/README.md).
 local core = require "moonrank.core"
 local files = require "tests.support.files"
 local test = require "moonrank.test"
@@ -7,7 +7,7 @@ local it, check, skip = test.it, test.check, test.skip
 local program = dofile "tests/support/program.lua"
 local moonrank = program.moonrank
 
--- The typed lines of a recorded session, and the lines that it should print.
+-- Returns the typed lines of a recorded session, and the lines that it should print.
 local function recorded(path)
   local typed, expected = {}, {}
   for line in io.lines(path) do
@@ -40,7 +40,8 @@ local function same_line(found, expected)
   return true
 end
 
--- True if the lines from `at` on are as expected from `e` on; otherwise false and the missing line.
+-- Returns true if the printed lines from `at` on agree with the expected ones from `e` on, else false and the missing
+-- line. An expected "..." stands for any lines.
 local function matches(lines, at, expected, e)
   for i = e, #expected do
     if expected[i] == "..." then

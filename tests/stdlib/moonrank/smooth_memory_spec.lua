@@ -1,10 +1,10 @@
--- Memory of smooth AP on one very long list, and on a batch of very unequal lists; a spec of its own, because
--- the peak of a process never falls again.
+-- Tests the memory of smooth AP on one very long list, and on a batch of lists with very different lengths. This is a
+-- separate file, because the peak memory of a process never falls.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local describe, it, near, check = test.describe, test.it, test.near, test.check
 
--- Largest resident size that this process ever had, in MB; nil where the system does not say.
+-- Returns the peak resident memory of this process in MB, or nil if the system does not report it.
 local function peak()
   local status = io.open("/proc/self/status")
   if not status then return nil end
@@ -23,7 +23,7 @@ describe("mr.smooth.ap", function()
     local ap = mr.smooth.ap(scores, lists, { relevant = 0.5 })
     ap:backward()
     check(peak() - before < 100, ("grew by %.0f MB"):format(peak() - before))
-    -- by chance half of the rows above a row are relevant
+    -- scores are random, so about half of the rows above any row are relevant
     near(ap:item(), 0.5, 0.01)
     check(scores.grad:abs():sum():item() > 0, "there is a gradient")
     check(math.abs(scores.grad:sum():item()) < 1e-6, "gradients sum to 0")
@@ -44,7 +44,7 @@ describe("mr.smooth.ap", function()
     local values = mr.smooth.ap(leaf, lists, options)
     values:sum():backward()
     local value, grad = values:totable(), leaf.grad
-    -- some lists, each computed alone
+    -- compares some lists of the batch with the same lists computed alone
     local at = 1
     for l = 1, 10000 do
       if l % 997 == 0 or l == 10000 then

@@ -1,4 +1,4 @@
--- Smooth ranks and metrics against 50-digit reference values, identities, and differences.
+-- Tests smooth ranks and metrics against 50-digit reference values, identities, and finite differences.
 local mr = require "moonrank"
 local json = dofile("tests/support/json.lua")
 local test = require "moonrank.test"
@@ -54,7 +54,7 @@ describe("mr.smooth", function()
     local n = 600
     for _, spread in ipairs{ 0.1, 1, 10 } do
       local scores, lists = random_list(n, 4, spread)
-      -- factors bring gradients near the 1 that errors are relative to
+      -- the factors scale gradients to about 1, because mr.gradcheck's errors are relative to at least 1
       for name, factor in pairs{ ndcg = n, ap = n, nrbp_loss = 1 / 30 } do
         check(mr.gradcheck(function(x) return mr.smooth[name](x, lists) * factor end, scores) < 1e-6, name)
       end
@@ -117,7 +117,7 @@ describe("mr.smooth", function()
             if y[i] == 1 and y[j] == 0 then expected = expected + 1 / (1 + math.exp(s[i] - s[j])) end
           end
         end
-        -- the loss is a difference of sums of that size
+        -- the loss is a difference of sums of the order n * n, so its rounding error grows with n * n
         near(mr.smooth.nrbp_loss(scores, lists):item(), expected, { rtol = 1e-12, atol = 1e-13 * n * n })
       end
     end

@@ -1,10 +1,10 @@
--- Paired tests against published examples and against enumeration.
+-- Tests paired tests against published examples and against enumeration.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, near, check, equal, raises = test.it, test.near, test.check, test.equal, test.raises
 
 it("mr.stats.paired_t gives the published t and p of Student's sleep data", function()
-  -- Student 1908: extra sleep under two drugs; t = -4.0621, p = 0.002833 as published everywhere
+  -- Student 1908: extra sleep under two drugs; the published results are t = -4.0621, p = 0.002833
   local a = { 0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0 }
   local b = { 1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4 }
   local result = mr.stats.paired_t(a, b)
@@ -81,8 +81,8 @@ it("mr.stats.wilcoxon counts every choice of signs, ties included", function()
 end)
 
 it("mr.stats.wilcoxon gives p = 1 if positive and negative ranks have equal sums", function()
-  -- The sum is in the middle of its distribution: p is 1, by counting and by the normal distribution
-  -- with its correction.
+  -- The sum of ranks is exactly in the middle of its distribution, so p is 1, both by enumeration and by the normal
+  -- approximation with continuity correction.
   for _, n in ipairs{ 3, 4, 200, 203, 204 } do
     local a, b, left, found = {}, {}, n * (n + 1) // 4, 0
     for i = n, 1, -1 do
@@ -113,7 +113,7 @@ it("mr.stats.wilcoxon is exact up to 200 pairs, and normal beyond", function()
   check(exact.exact and not normal.exact)
   equal(normal.statistic, 201 * 202 / 2 - 3 * 67 * 68 / 2)
   near(normal.p, normal_p(201, normal.statistic), { rtol = 1e-9 })
-  -- counted in whole numbers of 200 bits: 2 (choices of signs with a sum of at least 13467) / 2^200
+  -- the exact p-value, from integers of 200 bits: 2 (number of sign choices with a sum of at least 13467) / 2^200
   equal(exact.statistic, 13467.0)
   near(exact.p, 2.4879064246942968e-05, { rtol = 1e-12 })
 end)

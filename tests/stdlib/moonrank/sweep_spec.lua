@@ -1,4 +1,4 @@
--- Sweeps in one process: stored results, repeated trials and refused changes.
+-- Tests sweeps in one process: stored results, repeated trials and rejected changes.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local live = require "moonrank.sweep.live"
@@ -9,7 +9,7 @@ local test = require "moonrank.test"
 local says = require "tests.support.says"
 local it, equal, near, check, raises = test.it, test.equal, test.near, test.check, test.raises
 
--- A sweep with defaults that specs change.
+-- Runs a small sweep; `options` replace its default options.
 local function sweep(folder, options)
   local o = { name = "s", space = { a = mr.range(1, 3), b = mr.choice{ "x", "y" } }, store = folder .. "/r.db",
     progress = false,
@@ -57,7 +57,7 @@ it("mr.sweep gives each trial its own seed, which depends only on the study's se
   local count = 0
   for _ in pairs(all) do count = count + 1 end
   equal(count, 12)
-  -- SHA-256 of "1/1" begins so
+  -- the seed of trial 1 is given by the first 13 hexadecimal digits of the SHA-256 of "1/1"
   equal(first[1], tonumber(sweeps.capture("printf 1/1 | sha256sum"):sub(1, 13), 16))
 end)
 
@@ -184,8 +184,9 @@ it("mr.sweep prunes trials by reports of earlier generations only", function()
       end })
   end
   local r = prune "p"
-  -- By hand: the first generation has nothing to be judged by. At step 1 the median is always 2. At step 2 those
-  -- that were pruned at step 1 are missing, so that it is 4, then 5, then 6, where trials 12 and 17 have 4.
+  -- Worked out by hand: the first generation has no earlier trials to be compared with. At step 1 the median is always
+  -- 2. Trials pruned at step 1 are missing at step 2, so the median there is 4, then 5, then 6; trials 12 and 17 have 4
+  -- at this step.
   local states = {}
   for i, row in ipairs(r:trials{ columns = { "state" } }.rows) do states[i] = row[1]:sub(1, 1) end
   equal(table.concat(states), "ddddd" .. "pdddp" .. "ppddp" .. "ppddp")
@@ -260,7 +261,7 @@ it("mr.sweep optimizes in the metric's own direction, and refuses the opposite",
     "direction", "'maximize'", "valid_nrbp_loss")
   raises(function() sweep(folder, { name = "no", metric = "ap", direction = "minimize", run = never }) end,
     "direction", "'minimize'", "ap")
-  -- where nothing says which number it will be, the first trial shows it
+  -- if no option names the metric that the returned number is, the first trial determines it
   equal(best("unnamed", nil, { number = "ap" }), 3.0)
   equal(best("least, unnamed", nil, { number = "nrbp_loss", direction = "minimize" }), 1.0)
   equal(best("wrong", nil, { number = "nrbp_loss" }), nil)
@@ -356,7 +357,7 @@ it("sweep stores are migrated from older versions, and newer ones are refused", 
   raises(function() store.open(path, "write", first) end, "m.db", "version 2", "1")
 end)
 
--- A database in a file, made by these statements by SQLite's own program or by ours.
+-- Makes a database file by these SQL statements, or changes an existing one.
 local function database(path, statements)
   local made = core.open_database(path, "write")
   for _, statement in ipairs(statements) do made:run(statement, {}, 0) end
@@ -398,7 +399,7 @@ it("sweep stores refuse other databases and changed tables, and leave them uncha
   end
   os.execute("rm -f " .. path .. "*")
   store.open(path, "write"):close()
-  -- as versions before made them; what SQLite made for itself
+  -- accepts a store as earlier versions made it (application_id 0), and with tables that SQLite made itself (ANALYZE)
   database(path, { "PRAGMA application_id = 0", "ANALYZE" })
   store.open(path, "write"):close()
 end)

@@ -1,4 +1,4 @@
--- Tables: aligned text and comma separated values.
+-- Tests tables as aligned text and as comma-separated values.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, describe, check, equal, raises = test.it, test.describe, test.check, test.equal, test.raises
@@ -110,7 +110,7 @@ describe("texts in exports of mr.table", function()
     return rows
   end
 
-  -- The lines of CSV of one column whose texts have no quotes, commas or ends of lines.
+  -- Returns the lines of a CSV text with one column, whose texts have no quotes, commas or line ends.
   local function cells_of(csv)
     local cells = {}
     for line in csv:gmatch "([^\n]*)\n" do cells[#cells + 1] = line end

@@ -1,4 +1,4 @@
--- Tensors as scripts use them, against plain loops over Lua numbers.
+-- Tests tensors as scripts use them, against plain loops over Lua numbers.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -9,7 +9,7 @@ local sizes = { 0, 1, 31, 32, 33, 127, 128, 129, 1000 }
 
 local function index(t) return mr.tensor(t, { dtype = "int64" }) end
 
--- A tensor of this shape whose entries are 1, 2, 3, ...
+-- Returns a tensor of this shape whose entries are 1, 2, 3, ...
 local function counting(...)
   local n = 1
   for _, size in ipairs{ ... } do n = n * size end
@@ -55,7 +55,7 @@ describe("making tensors", function()
 
   it("prints small tensors whole and large ones by their ends", function()
     local was = mr.device()
-    mr.device "cpu"  -- a GPU stands behind the type
+    mr.device "cpu"  -- on the CPU, because the text of a tensor on a GPU also names the device
     equal(tostring(mr.tensor{ 1, 2.5, -3 }), "{1, 2.5, -3}  mr.Tensor {3} float32")
     equal(tostring(mr.tensor({ { 1, 10 }, { 100, 2 } }, f64)), "{{  1,  10},\n {100,   2}}\nmr.Tensor {2, 2} float64")
     equal(tostring(mr.arange(1, 100)), "{1, 2, 3, ..., 98, 99, 100}  mr.Tensor {100} float32")
@@ -223,7 +223,7 @@ local comparisons = {
   eq = function(a, b) return a == b and 1 or 0 end,
 }
 
--- Entry (i, j, k) of a nested table whose sizes of 1 stretch.
+-- Returns entry (i, j, k) of a nested table, with dimensions of size 1 broadcast.
 local function at(t, shape, i, j, k)
   local where = { i, j, k }
   for d = 4 - #shape, 3 do t = t[shape[d - 3 + #shape] == 1 and 1 or where[d]] end
@@ -306,7 +306,7 @@ describe("operation", function()
   end)
 end)
 
--- The reduction of a 2 x 3 x n table along d by loops.
+-- Returns the reduction of a 2 x 3 x n table along dimension d, computed by loops.
 local function reduced(t, n, d, f)
   local out, shape = {}, { 2, 3, n }
   local function walk(where, e)
@@ -595,7 +595,7 @@ describe("gradients", function()
       (mr.tensor(pick, f64):matmul(dense) * weights):sum():backward()
       near(sparse.grad, dense.grad, 1e-14)
     end
-    (sparse * sparse):sum():backward();  -- a dense one on top of sparse ones
+    (sparse * sparse):sum():backward();  -- adds a dense gradient to a sparse one
     (dense * dense):sum():backward()
     near(sparse.grad, dense.grad, 1e-14);
     (sparse:rows(index(rows)) * weights):sum():backward();

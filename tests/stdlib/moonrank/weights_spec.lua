@@ -1,5 +1,5 @@
--- Weights of rows and of lists outside of losses: evaluations, trainings and trees. A list of weight 2 counts like two
--- equal lists, and a row of weight 2 like two equal rows.
+-- Tests weights of rows and of lists outside of losses: in evaluation, training and trees. A list with weight 2 must
+-- count like two equal lists, and a row with weight 2 like two equal rows.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local describe, it, near, equal, raises, check = test.describe, test.it, test.near, test.equal, test.raises, test.check
@@ -9,7 +9,7 @@ local grades = { { 1, 0, 2, 0 }, { 0, 1, 0 }, { 2, 0, 1, 1, 0 } }
 local rows = { 4, 3, 5 }
 local numbers = mr.normal({ 12, 3 }, { seed = 1, device = "cpu" }):totable()
 
--- Data of these lists, and of these rows of each list, in this order.
+-- Returns a data set of these lists in this order, with rows repeated as `copies_of_rows` says.
 local function data(order, copies_of_rows)
   local relevance, sizes, features = {}, {}, {}
   for l, list in ipairs(order) do

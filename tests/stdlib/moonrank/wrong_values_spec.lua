@@ -1,4 +1,4 @@
--- Wrong types of arguments, as found by random calls (tests/caller): each raises one error with a message.
+-- Tests wrong types of arguments that random calls found (tests/caller): each must raise one error with a message.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, equal, raises = test.it, test.equal, test.raises

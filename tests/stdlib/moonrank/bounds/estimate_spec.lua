@@ -7,7 +7,7 @@ local describe, it, near, equal, check, raises = test.describe, test.it, test.ne
 
 local f64 = { dtype = "float64" }
 
--- Reciprocal rank and nRBP loss of exact ranks.
+-- Reciprocal rank and nRBP loss (wrong pairs), computed from exact ranks.
 local function reciprocal(ranks, lists) return lists:max(lists.relevance:to(ranks.dtype) / ranks) end
 local function wrong_pairs(ranks, lists)
   local relevant = lists.relevance:to(ranks.dtype)
@@ -107,7 +107,7 @@ describe("a metric defined by a script", function()
   it("is divided by the distance from mean to best value under expectation_max", function()
     local function square(ranks, lists) return lists:sum(ranks * ranks * lists.relevance) end
     mr.metrics.define("spec_square_of_rank", square, { minimize = true })
-    -- the relevant row gives 1, 4 or 9, mean 14/3: the best value is 11/3 from the mean, the worst 13/3
+    -- the three values by rank are 1, 4 and 9, mean 14/3. The best value is 11/3 away from the mean, the worst 13/3
     local scores, lists = mr.tensor{ 3, 2, 1, 3, 2, 1, 3, 2, 1 }, mr.lists{ { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } }
     local e = mr.evaluate(scores, lists, { { "spec_square_of_rank", bound = "expectation_max" } })
     near(e["spec_square_of_rank[expectation_max]"], { -1, -2 / 11, 13 / 11 }, 1e-6)
@@ -198,7 +198,8 @@ it("a distribution-based bound takes several scores of a list by the list's numb
 end)
 
 it("built-in metrics without closed forms have enumerated statistics, equal to hand-computed ones for err", function()
-  -- three rows of grades 2, 0, 0: stop probability (2^2 - 1) / 2^2 at ranks 1, 2, 3
+  -- the list has the grades 2, 0, 0: a user stops at the relevant row with probability (2^2 - 1) / 2^2 if it is at rank
+  -- 1, 2 or 3
   local found = mr.bounds.of("err", { grades = { 2, 0, 0 } })
   near({ found.min, found.max, found.expectation }, { 0.75 / 3, 0.75, 0.75 * (1 + 1 / 2 + 1 / 3) / 3 }, 1e-12)
   equal(found.method, "enumerated")

@@ -4,7 +4,7 @@ local registry = require "moonrank.bounds.registry"
 local test = require "moonrank.test"
 local check, describe, equal, it, near, raises = test.check, test.describe, test.equal, test.it, test.near, test.raises
 
--- The formulas that the documentation prints, as functions of the score and of statistics by name.
+-- Formulas of bounds as the documentation prints them, as functions of the score and of the metric's statistics.
 local function value_of(name, M, stats)
   local formula = registry.written(name):match "bounded value: ([^\n]*)":gsub("|([^|]*)|", "abs(%1)")
   local env = { M = M, abs = math.abs,

@@ -1,5 +1,5 @@
--- The command `moonrank eval`: its numbers are those of trec_eval's code (tests/golden/trec.json) and of mr.compare. It
--- finds names and options in the order in which users of trec_eval write them.
+-- Tests the command `moonrank eval`: its numbers must equal those of trec_eval's code (tests/golden/trec.json) and of
+-- mr.compare. It accepts metric names and options in the order in which users of trec_eval write them.
 local check = require "moonrank.check"
 local compare = require("moonrank.compare").compare
 local data = require "moonrank.data"
@@ -24,7 +24,7 @@ end
 local qrels = write("qrels.txt", golden.qrels)
 local fine, coarse = write("fine.run", golden.runs.fine), write("coarse.run", golden.runs.coarse)
 
--- The words that each line of a table has.
+-- Returns the words of each line of a printed table.
 local function cells(text)
   local lines = {}
   for line in text:gmatch "[^\n]+" do
@@ -150,7 +150,7 @@ describe("moonrank eval", function()
   end)
 end)
 
--- Two runs of 12 queries, of which one is always better.
+-- Two TREC runs of 12 queries. One of them is better on every query.
 local judgments, good, bad = {}, {}, {}
 for q = 1, 12 do
   for d = 1, 3 do

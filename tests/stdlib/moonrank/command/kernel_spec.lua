@@ -1,10 +1,10 @@
--- The command `moonrank kernel`: it starts Python with its words, and explains what is missing.
+-- Tests the command `moonrank kernel`: it passes its arguments to Python, and explains what is missing.
 local kernel = require "moonrank.command.kernel"
 local files = require "tests.support.files"
 local test = require "moonrank.test"
 local describe, it = test.describe, test.it
 
--- Returns the exit status and the message with which the command refuses words.
+-- Returns the exit status and the message with which `moonrank kernel` rejects these arguments.
 local function refused(...)
   local ok, problem = pcall(kernel.run, { ... })
   test.check(not ok and type(problem) == "userdata", "the command did not refuse its words")

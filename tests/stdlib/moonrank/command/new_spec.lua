@@ -1,4 +1,5 @@
--- The command `moonrank new`: its study runs as the README says, and no file of the user is overwritten.
+-- Tests the command `moonrank new`: the study that it creates runs as its README says, and files of the user are not
+-- overwritten.
 local core = require "moonrank.core"
 local json = dofile "tests/support/json.lua"
 local new = require "moonrank.command.new"
@@ -11,7 +12,7 @@ local describe, it = test.describe, test.it
 local above = os.tmpname():match "^(.*)/"
 local root = sweeps.capture("pwd"):match "[^\n]+"
 
--- Returns the exit status and the message with which the command refuses words.
+-- Returns the exit status and the message with which `moonrank new` rejects these arguments.
 local function refused(...)
   local ok, problem = pcall(new.output, { ... })
   test.check(not ok and type(problem) == "userdata", "the command did not refuse its words")

@@ -1,4 +1,4 @@
--- The command `moonrank serve`: its server over a socket.
+-- Tests the command `moonrank serve`: its HTTP server over a socket.
 local core = require "moonrank.core"
 local mr = require "moonrank"
 local program = dofile "tests/support/program.lua"
@@ -83,7 +83,7 @@ describe("moonrank serve", function()
       end
       says(raw(port, [[printf "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello"]]), "413 ")
       says(raw(port, [[head -c 3000000 /dev/zero | tr "\\0" a]]), "431 ")
-      -- clients that stay: a hundred that say nothing, and some in the middle of a request
+      -- opens a hundred connections that send the beginning of a request and then nothing
       local stays = "bash -c 'for i in $(seq 100); do eval \"exec $((i + 10))<>/dev/tcp/127.0.0.1/%s\"; "
         .. "printf \"GET / HT\" >&$((i + 10)); done; touch %s/ready; sleep 8' >/dev/null 2>&1 &"
       os.execute(stays:format(port, folder))

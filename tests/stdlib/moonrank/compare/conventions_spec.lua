@@ -21,7 +21,7 @@ local run = mr.fit{ model = model, loss = mr.losses.ndcg{}, train = data, test =
 local scores = model(data:batches{ size = 10 }()):detach()
 local numbers = scores:totable()
 
--- nDCG@3 of a query by its definition.
+-- Returns nDCG@3 of a query, computed by its definition.
 local function ndcg_of(q, gain_of)
   local order, ideal = {}, {}
   for d = 1, 5 do order[d], ideal[d] = d, grades[q][d] end
@@ -35,7 +35,7 @@ local function ndcg_of(q, gain_of)
   return best > 0 and dcg / best or nil
 end
 
--- The mean over the queries. `empty` is the value of a query without relevant documents, or nil to leave it out.
+-- Returns the mean over the queries. `empty` is the value of a query without relevant documents; nil leaves it out.
 local function mean_of(gain_of, empty)
   local sum, count = 0, 0
   for q = 1, 10 do

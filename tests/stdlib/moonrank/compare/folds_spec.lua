@@ -3,7 +3,8 @@ local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, equal, near, check, raises = test.it, test.equal, test.near, test.check, test.raises
 
--- An evaluation by RR of queries of four documents, one of them relevant, with these ranks and names.
+-- Returns an evaluation by RR of queries with these ids. Each has four documents, of which one is relevant and has the
+-- given rank.
 local function evaluation(ids, ranks)
   local relevance, scores, names = {}, {}, {}
   for i, id in ipairs(ids) do

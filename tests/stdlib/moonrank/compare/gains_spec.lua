@@ -3,7 +3,8 @@ local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, near, check, equal, raises = test.it, test.near, test.check, test.equal, test.raises
 
--- Eight lists of `sizes` rows with `relevant` relevant rows. Scores that `flip` names put the relevant rows last.
+-- Eight lists: list l has sizes[l] rows, relevant[l] of them relevant. Scores put the relevant rows first, or last for
+-- lists that `flip` names.
 local sizes, relevant = { 2, 3, 3, 4, 5, 6, 7, 8 }, { 1, 1, 1, 2, 1, 3, 2, 4 }
 
 local function lists_of(ids)
@@ -27,7 +28,7 @@ end
 
 local good, bad = { [3] = true }, { true, false, false, true, true, false, true, true }
 
--- RR of list l if its relevant rows come last
+-- Returns RR of list l if its relevant rows are ranked last.
 local function last(l) return 1 / (sizes[l] - relevant[l] + 1) end
 
 it("comparison:gains divides lists by their relevant rows", function()
@@ -76,7 +77,8 @@ it("comparison:gains matches lists by name over folds and beside scores", functi
   local other = lists_of(backwards)
   local folds = mr.compare{ ours = { evaluated(good), evaluated(good, nil, other) },
     theirs = { evaluated(bad), evaluated(bad, nil, other) } }:gains{ groups = 20 }
-  equal(folds.groups[1].relevant, { 1.5, 1.5 })  -- lists c and d: one fold has 1 relevant row, the other 2
+  -- lists c and d are averaged over folds: they have 1 relevant row in one fold and 2 in the other
+  equal(folds.groups[1].relevant, { 1.5, 1.5 })
   local scores = mr.data.scored(evaluated(bad)._lists.relevance * -1, lists)
   local mixed = mr.compare{ ours = evaluated(good), theirs = scores, qrels = lists }:gains{ groups = 2 }
   equal({ mixed.groups[1].lists, mixed.groups[2].lists }, { 4, 4 })

@@ -10,7 +10,7 @@ local it, equal, near, check, raises = test.it, test.equal, test.near, test.chec
 local ratings = mr.data.synthetic{ kind = "ratings", users = 40, items = 150, mean_activity = 40, seed = 5 }
 local fold = ratings:binarize(4):folds{ k = 4, nsr = 1, seed = 2 }[2]
 
--- By user: items of a part with a grade above 0.
+-- Returns, for each user, the set of items of a part that have a grade above 0.
 local function relevant(part)
   local out, at = {}, 0
   local users, items, grades = part.users:totable(), part.items:totable(), part.lists.relevance:totable()
@@ -26,7 +26,7 @@ end
 
 local train, valid, tested = relevant(fold.train), relevant(fold.valid), relevant(fold.test)
 
--- By user: items that the user rated below the threshold, which are in no part.
+-- For each user, the set of items that the user rated below the threshold. They are in no part of the fold.
 local low = {}
 for i, user in ipairs(ratings.user:totable()) do
   low[user] = low[user] or {}
@@ -45,13 +45,13 @@ local models = {
   mf = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 5, init = 0.5 },
 }
 
--- Scores of these items for a user, one batch each.
+-- Returns a model's scores of these items for one user.
 local function scores_of(model, user, items)
   return model{ lists = mr.lists{ relevance = mr.zeros(#items), sizes = { #items } }, size = 1,
     users = mr.tensor({ user }, { dtype = "int64" }), items = mr.tensor(items, { dtype = "int64" }) }
 end
 
--- The catalogue of a user without the items in the sets `known`.
+-- Returns all items of the catalogue except those that are in one of the user's sets `known`.
 local function catalogue(user, known)
   local items = {}
   for item = 1, ratings.items do
@@ -145,7 +145,7 @@ it("fold:evaluate gives the same values for any block size and number of threads
   for _, metric in ipairs(names) do equal(by_four[metric]:totable(), whole[metric]:totable(), metric) end
 end)
 
--- Resident memory of this process, in MiB.
+-- Returns the resident memory of this process, in MiB.
 local function memory()
   for line in io.lines "/proc/self/status" do
     local kib = line:match "^VmRSS:%s*(%d+)"
@@ -227,7 +227,7 @@ it("core.sampled_lists draws in proportion to popularity, and all items if too f
     first[drawn[1]] = first[drawn[1]] + 1
   end
   equal({ first[3], first[4] }, { 0, 0 })
-  -- expected counts for shares 12, 4 and 1 of 17: 282, 94 and 24; the limits are five standard deviations
+  -- 400 draws are expected as 282, 94 and 24 by the shares 12, 4 and 1 of 17; the limits are five standard deviations
   check(math.abs(first[1] - 282) < 46 and math.abs(first[2] - 94) < 43 and first[5] > 2, table.concat(first, " "))
   local rest = core.sampled_lists(one, empty, known, 10, true, false, 1).items:totable()
   table.sort(rest)
@@ -237,7 +237,7 @@ end)
 it("correct = true gives exact metrics if all items are sampled and an unbiased auc otherwise", function()
   local metrics = { "rr", "ap", "ndcg", "ndcg@10", "hit@5", "recall@5", "precision@5", "auc" }
   local model = models.item_knn
-  local exact = {}  -- each relevant item alone against all that are in no part
+  local exact = {}  -- each relevant item of test alone, ranked against all items of the user that are in no part
   for l, user in ipairs(fold:evaluate(model, { "rr" }).users:totable()) do
     local unseen = catalogue(user, { train, valid, tested, low })
     for item = 1, ratings.items do
@@ -252,7 +252,7 @@ it("correct = true gives exact metrics if all items are sampled and an unbiased 
   equal(all.count, #exact)
   local sum = 0
   for i, each in ipairs(exact) do
-    -- with ties a metric is taken at the middle of their ranks; lists with ties are left out here
+    -- this list has ties, so the metric is that of the mean rank; below, lists with ties are left out
     local rank = each[2]:rank(each[1]):totable()[1]
     local one = mr.evaluate(each[2]:rank(each[1], { ties = "mean" }) * -1, each[2], metrics)
     sum = sum + one.auc[1]:item()
@@ -261,7 +261,8 @@ it("correct = true gives exact metrics if all items are sampled and an unbiased 
       for _, name in ipairs(metrics) do near(all[name .. "[corrected]"][i]:item(), one[name][1]:item(), 1e-6, name) end
     end
   end
-  -- the mean over seeds of the unbiased estimate: auc is linear in the rank
+  -- auc is linear in the rank, so its corrected estimate is unbiased: the mean over many seeds approaches the exact
+  -- value
   local mean = 0
   for seed = 1, 60 do
     local few = fold:evaluate(model, { "auc" }, { candidates = "one", negatives = 5, correct = true, seed = seed })
@@ -321,7 +322,7 @@ it("fold:evaluate and model:recommend give the same results on the GPU as on the
   local b = there:recommend{ k = 7, seen = { fold.train, fold.valid } }
   equal({ b.items.device, b.scores.device, b.items:totable() }, { "cpu", "cpu", a.items:totable() })
   near(b.scores:totable(), a.scores:totable(), 1e-6)
-  -- lower row numbers first among ties, and lists shorter than k
+  -- with ties, lower row numbers come first; lists shorter than k give all their rows
   local lists = mr.lists{ { 0, 0, 0 }, {}, { 0 }, { 0, 0, 0, 0 } }
   local scores = mr.tensor({ 1, 2, 2, 5, -0.0, 0, -1, 0 }, { device = "cuda" })
   local top = core.top_rows(scores, lists, 3)

@@ -4,7 +4,7 @@ local core = require "moonrank.core"
 local test = require "moonrank.test"
 local it, equal, near, check, raises = test.it, test.equal, test.near, test.check, test.raises
 
--- p[K][k] is the share of all samples of m of n items that have k of the first K items.
+-- p[K][k] is the share of all samples of m out of n items that contain k of the first K items.
 local function chances(n, m)
   local counts, total, chosen = {}, 0, {}
   for above = 0, n do
@@ -34,7 +34,7 @@ local function chances(n, m)
   return counts
 end
 
--- The solution of [(1 - gamma) A'A + gamma diag(A'1)] g = A'f by elimination with pivots.
+-- Returns the solution g of [(1 - gamma) A'A + gamma diag(A'1)] g = A'f by Gaussian elimination with pivots.
 local function solved(p, f, n, m, gamma)
   local rows = {}
   for i = 0, m do
@@ -61,7 +61,7 @@ local function solved(p, f, n, m, gamma)
   return g
 end
 
--- The sum over ranks of squared bias and, times gamma, variance.
+-- Returns the cost of a correction g: the sum over ranks of squared bias plus gamma times variance.
 local function cost(p, f, g, n, m, gamma)
   local total, bias = 0, 0
   for above = 0, n do
@@ -72,7 +72,7 @@ local function cost(p, f, g, n, m, gamma)
   return total, bias
 end
 
-local shapes = {  -- by rank r of n + 1
+local shapes = {  -- values of metrics as functions of the rank r among n + 1 items
   rr = function(r) return 1 / r end,
   ["hit@3"] = function(r) return r <= 3 and 1 or 0 end,
   ["ndcg@4"] = function(r) return r <= 4 and math.log(2) / math.log(r + 1) or 0 end,
@@ -108,7 +108,8 @@ it("core.sampled_estimates minimizes squared bias plus gamma times variance over
             check(cost(p, f, other, n, m, gamma) > least, "a smaller one is near")
           end
         end
-        if name == "auc" and gamma == 0 then near(bias, 0, 1e-15) end  -- linear in the rank: k tells it without bias
+        -- auc is linear in the rank, so the number k of sampled items above gives an unbiased estimate
+        if name == "auc" and gamma == 0 then near(bias, 0, 1e-15) end
         if m == n then
           for k = 1, m + 1 do near(g[k], f[k], 1e-12) end
         end
@@ -119,7 +120,7 @@ end)
 
 it("core.sampled_estimates solves its equations for 100 of 3000 items, with less bias for smaller gamma", function()
   local n, m = 3000, 100
-  -- p(k|K) by products of ratios
+  -- the probability p(k|K), computed as a product of ratios
   local function chance(above, k)
     if k > above or m - k > n - above then return 0 end
     local log = 0
@@ -137,7 +138,7 @@ it("core.sampled_estimates solves its equations for 100 of 3000 items, with less
   for _, gamma in ipairs{ 1, 0.1, 0.01, 0 } do
     local g = core.sampled_estimates(mr.tensor(f, { dtype = "float64" }), m, gamma):totable()
     if gamma > 0 then
-      -- [(1 - gamma) A'A + gamma diag(A'1)] g - A'f
+      -- the residual of the normal equations, [(1 - gamma) A'A + gamma diag(A'1)] g - A'f
       local rest = {}
       for k = 0, m do rest[k] = 0 end
       for above = 0, n do
@@ -154,7 +155,8 @@ it("core.sampled_estimates solves its equations for 100 of 3000 items, with less
 end)
 
 it("core.sampled_estimates with gamma = 1 gives the mean over equally likely ranks", function()
-  -- one of two items sampled, none above: ranks 1, 2 have chances 1, 1/2; f = 1, 0, 0 gives (1 + 0) / 1.5
+  -- one of two items is sampled and is not above: this has probability 1, 1/2, 0 at ranks 1, 2, 3, and f = 1, 0, 0. The
+  -- estimate is (1 + 0) / 1.5
   local g = core.sampled_estimates(mr.tensor({ 1, 0, 0 }, { dtype = "float64" }), 1, 1):totable()
   near(g[1], 2 / 3, 1e-15)
   near(g[2], 0, 1e-15)

@@ -1,4 +1,4 @@
--- The reader of CSV tables: fields in quotation marks, types of columns, and errors that name the line.
+-- Tests the reader of CSV tables: fields in quotation marks, types of columns, and errors that name the line.
 local mr = require "moonrank"
 local sweeps = dofile "tests/support/sweeps.lua"
 local files = require "tests.support.files"

@@ -1,9 +1,10 @@
--- Datasets: batches, standardising, splitting.
+-- Tests datasets: batches, standardising features, splitting.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, equal, near, check, raises = test.it, test.equal, test.near, test.check, test.raises
 
--- Lists of these sizes; feature 1 of a row is its list, feature 2 its index in it, and items are list * 1000 + index.
+-- Returns a data set with lists of these sizes. Feature 1 of a row is its list's number, feature 2 its index in the
+-- list, and its item is list * 1000 + index.
 local function dataset(sizes)
   local relevance, features, items, users = {}, {}, {}, {}
   for l, n in ipairs(sizes) do
@@ -84,7 +85,7 @@ it("dataset:batches shuffles by seed and epoch only", function()
   end
 end)
 
--- Groups the lists of an order by the stretch of `rows` rows in which they begin.
+-- Divides an epoch's lists into stretches of `rows` rows: each list belongs to the stretch in which its first row lies.
 local function stretches(sizes, order, rows, total)
   local by_stretch, batches, before = {}, {}, 0
   for _, list in ipairs(order) do

@@ -6,7 +6,8 @@ local it, equal, near, check, raises = test.it, test.equal, test.near, test.chec
 local nan = 0 / 0
 local sizes = { 1, 0, 2, 31, 32, 33, 127, 128, 129 }
 
--- Lists of these sizes with three features: normal numbers, one number per list, and integers with missing values.
+-- Returns lists of these sizes with three features per row: a random number, a number that is equal within a list, and
+-- an integer that may be missing.
 local function made(missing)
   local rows, relevance = {}, {}
   local noise = mr.normal({ 1000 }, { seed = 3 }):totable()
@@ -22,7 +23,7 @@ local function made(missing)
   return set, mr.tensor(rows):totable()
 end
 
--- f(values that are there, value) for every column and list; missing stays missing.
+-- Replaces each value by f(all present values of its column in its list, value). Missing values (NaN) stay missing.
 local function by_lists(rows, f)
   local out, at = {}, 0
   for _, n in ipairs(sizes) do
@@ -146,7 +147,7 @@ it("dataset:select takes lists by id or number, with all their fields, and colum
   raises(function() set:select{ ids = { "d" } } end, "list", "'d'")
   raises(function() set:select{ lists = { 4 } } end, "select", "lists", "4")
   raises(function() set:select{ lists = { 1 }, ids = { "a" } } end, "select", "ids")
-  -- put together again in the same order
+  -- lists that are selected and then concatenated in the original order give an equal data set
   local whole = set:select{ ids = { "a" } }:concat(set:select{ lists = { 2 } }, set:select{ lists = { 3 } })
   equal(whole.fingerprint, set.fingerprint)
   local wide = set:select{ columns = { 1 } }:with_features(set:select{ columns = { 2 } })

@@ -7,7 +7,7 @@ local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
 local describe, it, equal, check, raises = test.describe, test.it, test.equal, test.check, test.raises
 
--- The expected fingerprint, from dtype, shape and the digests of pieces of one MiB.
+-- Returns the expected fingerprint, computed from dtype, shape and the digests of pieces of one MiB.
 local function by_hand(head, bytes)
   local digests = {}
   for first = 1, #bytes, 1 << 20 do digests[#digests + 1] = core.sha256(bytes:sub(first, first + (1 << 20) - 1)) end
@@ -22,7 +22,7 @@ end
 
 describe("core.fingerprint_of_tensor", function()
   it("is the SHA-256 of dtype, shape and pieces, for any number of threads", function()
-    local n = 300000  -- 2.4 MB: three pieces
+    local n = 300000  -- 2.4 MB, hashed as three pieces of at most one MiB
     local many = {}
     for i = 1, n do many[i] = string.pack("<d", i) end
     local cases = {
@@ -56,7 +56,7 @@ local function ratings(change)
   return mr.data.synthetic(o)
 end
 
--- A fold of ratings. `change` replaces options of the steps that make it.
+-- Returns a fold of ratings. `change` replaces options of the steps that make it.
 local function fold_of(change)
   local o = { threshold = 4, least = 5, k = 4, number = 1, seed = 2, nsr = 1, valid = 0.1, data = {} }
   for name, value in pairs(change or {}) do o[name] = value end
@@ -118,7 +118,8 @@ describe("data fingerprints", function()
       check(not seen[each.fingerprint], "dataset " .. i)
       seen[each.fingerprint] = true
     end
-    first.features = first.features + 1  -- what a script puts in counts, also after it was asked
+    -- changes that a script makes to features are in the fingerprint, even if it was computed before
+    first.features = first.features + 1
     check(not seen[first.fingerprint], "changed features")
     local function named(ids)
       return mr.data.dataset{ lists = mr.lists{ relevance = mr.tensor{ 1, 0, 1 }, ids = ids } }

@@ -1,4 +1,5 @@
--- Metrics with a cutoff need only the first candidates of each user: their values are those of the full catalogue.
+-- Tests metrics with a cutoff on all items: they need only the first candidates of each user, and must equal those
+-- computed from the full ranking.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -8,7 +9,7 @@ local ratings = mr.data.synthetic{ kind = "ratings", users = 60, items = 900, se
 local fold = ratings:folds{ k = 3, seed = 1 }[1]
 local names = { "ndcg@20", "ap@20", "recall@20", "rr@5", "hit@10", "precision@20", "f1@3", "rbp@7", "nrbp@9", "dcg@20" }
 
--- Evaluates with core.first_candidates replaced by `instead`.
+-- Evaluates while core.first_candidates is replaced by the function `instead`.
 local function evaluated(model, metrics, options, instead)
   local own <const> = core.first_candidates
   core.first_candidates = instead

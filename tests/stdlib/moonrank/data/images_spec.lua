@@ -18,7 +18,7 @@ describe("core.read_images", function()
     for name, numbers in pairs(expected.pictures) do
       local x = core.read_images({ folder .. "/" .. name }, expected.height, expected.width, false)
       equal(x:shape(), { 1, 3, 5, 7 })
-      -- JPEG decoders differ by up to one of 255 levels
+      -- decoders of JPEG files may differ by one of 255 levels
       local tolerance = name:find "%.jpg$" and 0.002 or 1e-6
       for i, value in ipairs(x:reshape(3 * 5 * 7):totable()) do near(value, numbers[i], tolerance, name) end
       count = count + 1
@@ -63,7 +63,7 @@ describe("core.read_images", function()
   end)
 end)
 
--- A folder with these labels and two pictures, a.png and b.png.
+-- Makes a folder with this table of labels and two pictures, a.png and b.png.
 local function with_labels(labels, body)
   local place = sweeps.new_folder()
   for i, name in ipairs{ "a", "b" } do
@@ -189,7 +189,7 @@ describe("mr.data.drawn_faces", function()
   end)
 end)
 
--- The pairs of a dataset by the names of their images, the one with grade 1 first.
+-- Returns the pairs of a dataset as names of their images; the image with grade 1 comes first.
 local function named_pairs(set)
   local found = {}
   local items, grades = set.items:totable(), set.lists.relevance:totable()

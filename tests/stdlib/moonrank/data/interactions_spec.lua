@@ -43,7 +43,7 @@ test.describe("timestamps in mr.data.interactions", function()
   end
 end)
 
--- Applies a rule for repeated pairs to rows {user, item, value, time} by a search through all rows of a pair.
+-- Applies a rule for repeated pairs of user and item to rows {user, item, value, time}, by plain loops.
 local function settled(rows, rule, timed)
   local order, of = {}, {}
   for _, row in ipairs(rows) do
@@ -172,7 +172,8 @@ test.describe("the columns option of mr.data.interactions", function()
         raises(function() mr.data.scores(path, { columns = { qid = 1, docid = 2, score = 3 } }) end, form)
       end
     end)
-    with_files({ "uid,item,stars\n7,3,5\n" }, function(path)  -- a name says that the first line has names
+    -- a column given by name implies that the first line has the names of columns
+    with_files({ "uid,item,stars\n7,3,5\n" }, function(path)
       equal(mr.data.interactions(path, { columns = { user = "uid", item = 2, rating = 3 } }).value:totable(), { 5.0 })
     end)
   end)
@@ -202,7 +203,8 @@ test.describe("mr.data.interactions", function()
       raises(function() read{ "user", "item", "item", "timestamp" } end, "'item'")
       raises(function() read{ "user", "item", rating = 3 } end, "rating")
     end)
-    with_files({ "2,rating,1,4\n7,3,4.5,100\n" }, function(path)  -- the names of the file do not matter beside a list
+    -- if `columns` is a list of names, the names in the file's first line are ignored
+    with_files({ "2,rating,1,4\n7,3,4.5,100\n" }, function(path)
       local names = { "user", "item", "rating", "timestamp" }
       local r = mr.data.interactions(path, { header = true, columns = names })
       equal({ r.user_ids, r.item_ids, r.value:totable(), r.timestamp:totable() },

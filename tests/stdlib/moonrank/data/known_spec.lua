@@ -10,7 +10,7 @@ local function written(lines)
   return files.written("user,item,rating,timestamp\n" .. table.concat(lines, "\n") .. "\n")
 end
 
--- Rows {user, item, value, time}: user u has about 3 u items; many times are equal.
+-- Made-up rows {user, item, value, time}: user u has about 3 u items, and many rows have equal times.
 local rows, lines = {}, {}
 do
   local below = numbers.integers_below(5)
@@ -24,8 +24,8 @@ do
   end
 end
 local ratings = mr.data.interactions(written(lines))
--- item numbers change if an item has no rating
-local rated = {}  -- by "user item"
+-- item numbers change if an item has no rating, so the items are read back from the ratings
+local rated = {}  -- keys are "user item"
 for i, item in ipairs(ratings.item:totable()) do
   rows[i][2] = item
   rated[rows[i][1] .. " " .. item] = true
@@ -41,7 +41,7 @@ local function each_row(part, f)
   end
 end
 
--- Part of every relevant item, by "user item".
+-- Returns the part of each relevant item of a fold, by "user item".
 local function parts_of(fold)
   local of = {}
   for number, name in ipairs{ "train", "valid", "test" } do
@@ -52,7 +52,7 @@ local function parts_of(fold)
   return of
 end
 
--- Items that a part offers to a user: those that a model is asked to score.
+-- Returns the items that a part gives a model to score for a user.
 local function offered(fold, options)
   local of = {}
   local found = fold:evaluate(function(batch)
@@ -66,7 +66,8 @@ local function offered(fold, options)
   return of, found
 end
 
--- For each protocol, a function that is true if row i is before part `number`.
+-- For each protocol, a function that returns true if row i belongs to the data before part `number`, so its item is
+-- known.
 local before = {
   time = function(i, number, parts)
     local cut = math.huge
@@ -258,7 +259,7 @@ it("evaluations count users that are not in training, and users = 'known' leaves
   end
 end)
 
--- The text that a function writes to stderr.
+-- Returns what a function writes to standard error.
 local function warnings(f)
   local text, real = {}, io.stderr
   local function write(_, ...)

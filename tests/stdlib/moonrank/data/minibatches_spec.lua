@@ -1,4 +1,4 @@
--- Datasets whose training steps take fixed groups of lists: mr.Dataset:equal_lengths and minibatches.
+-- Tests mr.Dataset:equal_lengths and minibatches, which make datasets whose training steps use fixed groups of lists.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, equal, near, raises = test.it, test.equal, test.near, test.raises

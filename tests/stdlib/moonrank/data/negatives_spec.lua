@@ -1,9 +1,9 @@
--- mr.data.sample_negatives: which items are drawn, and from which stream of random numbers.
+-- Tests mr.data.sample_negatives: which items are drawn, and from which stream of random numbers.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, check, equal, raises = test.it, test.check, test.equal, test.raises
 
--- Lists of one user each that have these relevant items.
+-- Returns a part in which list l belongs to one user and has these relevant items.
 local function part(users, items)
   local grades, rows = {}, {}
   for l, own in ipairs(items) do
@@ -14,8 +14,9 @@ local function part(users, items)
     items = mr.tensor(rows, { dtype = "int64" }) }
 end
 
--- Rows of lists whose negatives are drawn one after the other from a single stream: a number u is item floor(u items) +
--- 1, and is passed over where the list has it or `known` does. `lists`: {relevant items, known items} of each.
+-- Returns the items of lists whose negatives are drawn one after the other from one stream of random numbers. A number
+-- u gives item floor(u items) + 1, which is skipped if the list has it or `known` contains it. `lists` has {relevant
+-- items, known items} of each list.
 local function by_hand(lists, nsr, items, seed)
   local stream, at, rows = {}, 0, {}
   for block = 1, 3 do
@@ -36,7 +37,7 @@ local function by_hand(lists, nsr, items, seed)
   return rows
 end
 
--- Items of the rows of all parts with negatives, part after part.
+-- Returns the items of all rows of all parts after sampling negatives.
 local function rows_of(parts, nsr, items, seed)
   local rows = {}
   for _, each in ipairs(mr.data.sample_negatives(parts, { nsr = nsr, items = items, seed = seed })) do
@@ -47,7 +48,7 @@ end
 
 it("mr.data.sample_negatives avoids a part's own relevant items, and those of the parts before it", function()
   local parts = { part({ 3, 1 }, { { 1, 2 }, { 5 } }), part({ 1, 3 }, { { 6 }, { 3 } }) }
-  for seed = 1, 20 do  -- of seven items and few free ones, so that each rule decides some draws
+  for seed = 1, 20 do  -- there are seven items, of which few may be drawn, so that each rule excludes some draws
     local expected =
       by_hand({ { { 1, 2 }, { 1, 2 } }, { { 5 }, { 5 } }, { { 6 }, { 5, 6 } }, { { 3 }, { 1, 2, 3 } } }, 2, 7, seed)
     equal(rows_of(parts, 2, 7, seed), expected)

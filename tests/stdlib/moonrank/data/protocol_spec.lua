@@ -5,7 +5,7 @@ local numbers = require "tests.support.numbers"
 local test = require "moonrank.test"
 local it, equal, check, raises = test.it, test.equal, test.check, test.raises
 
--- Ratings with timestamps, many of them equal. User u has about 3 u ratings.
+-- Made-up ratings with timestamps, many of them equal. User u has about 3 u ratings.
 local function made(users, items, seed)
   local lines, below = { "user,item,rating,timestamp\n" }, numbers.integers_below(seed)
   for user = 1, users do
@@ -21,7 +21,7 @@ end
 local ratings = made(12, 90, 3)
 local binary = ratings:binarize(3)
 
--- Interactions {user, item, grade, time, row} of the ratings that are kept.
+-- Returns the interactions {user, item, grade, time, row} of all ratings that are at least `least`.
 local function interactions(least)
   local out, user, item = {}, ratings.user:totable(), ratings.item:totable()
   local value, time = ratings.value:totable(), ratings.timestamp:totable()
@@ -35,7 +35,7 @@ end
 
 local names = { "train", "valid", "test" }
 
--- By "user item": part and grade of every row.
+-- Returns the part and the grade of every row of a fold, by "user item".
 local function rows_of(fold)
   local out = {}
   for _, name in ipairs(names) do
@@ -53,7 +53,8 @@ local function rows_of(fold)
   return out
 end
 
--- Checks that all interactions are there with their grades and nothing else is relevant; adds the part to each.
+-- Checks that a fold has all interactions with their grades, and no other relevant rows. Adds its part to each
+-- interaction.
 local function divided(fold, all, grade)
   local rows, relevant = rows_of(fold), 0
   for _, each in ipairs(all) do

@@ -1,4 +1,5 @@
--- Judgments that lists and datasets write: trec_qrels reads the same lists back, and runs of the same lists fit them.
+-- Tests writing judgments (qrels files) of lists and datasets: trec_qrels reads the same lists back, and run files of
+-- the same lists match them.
 local core = require "moonrank.core"
 local mr = require "moonrank"
 local sweeps = dofile "tests/support/sweeps.lua"

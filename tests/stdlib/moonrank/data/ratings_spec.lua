@@ -1,4 +1,4 @@
--- Tests the protocol on ratings as scripts use it.
+-- Tests splitting of ratings into folds as scripts do it.
 local mr = require "moonrank"
 local files = require "tests.support.files"
 local test = require "moonrank.test"
@@ -105,9 +105,10 @@ it("fold:summary counts lists, rows and users with too few items", function()
   equal(fold.short_users, 1)
   local text = fold:summary()
   check(text:find("Fold 1 of 2, 1 negative", 1, true) and text:find("seed 2; 1 user", 1, true), text)
-  -- user 1: 8 of 15 in test, 3 of 5 unseen items; user 2: 3 of 5 and 3 negatives
+  -- relevant rows in test: user 1 has 8 of 15 there, with 3 of 5 unseen items as negatives; user 2 has 3 of 5, and 3
+  -- negatives
   check(text:find("11 relevant rows\n"), text)
-  -- user 1: 1 relevant item and no negative is left for it
+  -- validation: user 1 has 1 relevant item, and no negative is left
   check(text:find("2 relevant rows; 1 list"), text)
   equal(tostring(fold), text)
 end)

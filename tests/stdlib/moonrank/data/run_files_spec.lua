@@ -1,4 +1,4 @@
--- Tests run files: names with blanks, metrics under bounds, and mr.evaluate of a run.
+-- Tests TREC run files: names with blanks, metrics under bounds, and mr.evaluate of a run.
 local mr = require "moonrank"
 local files = require "tests.support.files"
 local test = require "moonrank.test"
@@ -65,8 +65,8 @@ describe("run:evaluate with bounds", function()
   end)
 
   it("counts unjudged documents as rows and missing relevant ones as not retrieved", function()
-    -- The run has a, b, x; judged are a (1), b (0), c (1): four documents, two of them relevant.
-    -- The best ranking is a, c, ...
+    -- The run has the documents a, b, x; judged are a (grade 1), b (0) and c (1). So the list has four documents, two
+    -- of them relevant, and the best ranking begins with a, c.
     local run = mr.data.scored(mr.tensor{ 3, 2, 1 }, named({ 3 }, { 0, 0, 0 }, { "q" }, { "b", "a", "x" }))
     local qrels = named({ 3 }, { 1, 0, 1 }, { "q" }, { "a", "b", "c" })
     local ap = (1 / 2) / 2

@@ -1,4 +1,4 @@
--- Tests runs, judgments and scores of other programs against values of trec_eval.
+-- Tests runs, judgments and scores written by other programs, against values of trec_eval.
 local mr = require "moonrank"
 local files = require "tests.support.files"
 local test = require "moonrank.test"
@@ -8,7 +8,7 @@ local json = dofile "tests/support/json.lua"
 
 local file, new_path, read = files.written, files.new_path, files.read
 
--- trec_eval's measures, and their names here.
+-- Names of measures in trec_eval, and the same metrics in Moonrank.
 local measures = { map = "ap", Rprec = "r_precision", recip_rank = "rr", bpref = "bpref", ndcg = "ndcg" }
 for _, k in ipairs{ 1, 3, 5, 10, 50 } do
   measures["P_" .. k], measures["recall_" .. k] = "precision@" .. k, "recall@" .. k
@@ -188,7 +188,7 @@ it("mr.data.scored names lists and documents by user and item numbers without fi
   local model = mr.models.mf{ users = 20, items = 60, factors = 3 }
   local ours = mr.data.scored(model, set)
   equal({ tonumber(ours.lists.ids[3]), tonumber(ours.lists.documents[7]) }, { users[3], items[7] })
-  -- the same scores measured without names
+  -- compares with the same scores, evaluated as a tensor without names
   local e = ours:evaluate(set, { mr.metrics.ndcg{}, mr.metrics.ap{} })
   local f = mr.evaluate(mr.no_grad(function() return model(set:to(mr.device())) end), set.lists, { "ndcg", "ap" })
   for i = 1, set.count do

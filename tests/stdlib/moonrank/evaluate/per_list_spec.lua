@@ -1,11 +1,11 @@
--- evaluation:to_csv{lists = true}: the values of each list.
+-- Tests evaluation:to_csv{lists = true}, which writes the values of each list.
 local evaluate = require "moonrank.evaluate"
 local mr = require "moonrank"
 local per_list = require "moonrank.evaluate.per_list"
 local test = require "moonrank.test"
 local it, check, equal, raises = test.it, test.check, test.equal, test.raises
 
--- The rows of a CSV text without quotes, as lists of texts; the first has the columns' names.
+-- Returns the rows of a CSV text without quotes, as lists of texts. The first row has the names of the columns.
 local function cells_of(csv)
   local rows = {}
   for line in csv:gmatch "([^\n]*)\n" do

@@ -1,4 +1,4 @@
--- mr.experiment.compared: the main table of an experiment, with answers that are worked out beside each test.
+-- Tests mr.experiment.compared, the main table of an experiment. Expected results are worked out beside each test.
 local mr = require "moonrank"
 local says = require "tests.support.says"
 local test = require "moonrank.test"
@@ -43,8 +43,8 @@ it("mr.experiment.compared compares each row with the reference that has the row
   end)
 end)
 
--- Four lists that all change to one side have p = 2 / 2^4 by enumeration; if one alone changes, p is 1. The three
--- changes of rr are 1, 2, 1, 2 quarters: their mean is 0.375, their standard deviation 0.1443.
+-- Four lists: if all change in the same direction, p = 2 / 2^4 by enumeration; if only one changes, p = 1. The changes
+-- of rr are 1, 2, 1, 2 quarters, with mean 0.375 and standard deviation 0.1443.
 it("mr.experiment.compared tests changes in pairs, with Holm's correction over the whole table", function()
   with_compared(function(made)
     local losses = { "ap", "rr", "bpr", "bce" }
@@ -92,7 +92,7 @@ it("the text of mr.experiment.compared has mean differences from printed numbers
       return made(space, parameters, function(trial) return trial.nsr / 4 + (trial.bound == "none" and 0.125 or 0) end,
         { against = { bound = "none" }, printed = function() return 0.25 end }).text
     end
-    -- numbers are 0.375 and 0.25 at NSR 1, and 0.625 and 0.5 at NSR 2
+    -- the values are 0.375 and 0.25 at NSR 1, and 0.625 and 0.5 at NSR 2
     local both = text(by)
     check(both:find("+0.0625 (NSR 1), +0.3125 (NSR 2)", 1, true) and both:find("every bound", 1, true), both)
     local pooled = text{ by[2] }

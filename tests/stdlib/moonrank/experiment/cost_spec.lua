@@ -1,4 +1,5 @@
--- mr.experiment.cost, fit_workers and place: what a run costs, how many processes fit, and where data are.
+-- Tests mr.experiment.cost, fit_workers and place: the cost of a run, how many processes fit into memory, and where
+-- data are.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, equal, check, raises = test.it, test.equal, test.check, test.raises

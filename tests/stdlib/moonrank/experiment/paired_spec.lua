@@ -1,10 +1,11 @@
--- mr.experiment.paired: comparisons of pairs of lists of values, with answers that are worked out beside each test.
+-- Tests mr.experiment.paired, which compares pairs of lists of values. Expected results are worked out beside each
+-- test.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, equal, near, raises = test.it, test.equal, test.near, test.raises
 
 it("mr.experiment.paired tests mean differences, with Holm's correction over all pairs", function()
-  -- Eight users: differences of one sign have p = 2 / 2^8 by enumeration; one difference of eight has p = 1.
+  -- Eight users: if all differences have the same sign, p = 2 / 2^8 by enumeration; if only one user differs, p = 1.
   local base, more, one = { 1, 2, 3, 4, 5, 6, 7, 8 }, { 2, 3, 4, 5, 6, 7, 8, 9 }, { 1, 2, 3, 4, 5, 6, 7, 16 }
   local found = mr.experiment.paired{ { more, base }, { one, base }, { base, more } }
   near({ found[1].change, found[2].change, found[3].change }, { 1, 1, -1 }, 1e-12)

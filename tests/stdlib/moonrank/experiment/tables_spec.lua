@@ -1,4 +1,5 @@
--- mr.experiment.table and mr.experiment.mean: cells of records, their intervals, and the runs behind them.
+-- Tests mr.experiment.table and mr.experiment.mean: cells made from records, their intervals, and the number of
+-- training runs behind them.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, equal, near, raises = test.it, test.equal, test.near, test.raises

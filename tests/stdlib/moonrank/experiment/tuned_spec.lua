@@ -1,4 +1,4 @@
--- mr.experiment.best and mr.experiment.tuned: settings that validation chooses, and runs at these settings.
+-- Tests mr.experiment.best and mr.experiment.tuned: settings that validation chooses, and runs with these settings.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local sweeps = dofile "tests/support/sweeps.lua"
@@ -36,9 +36,9 @@ it("mr.experiment.tuned runs every method at the settings that are best on valid
   equal(chosen, { ["losses, settings"] = 4, losses = 4 })
   equal(mr.experiment.folds(results, { loss = "ap" }, "at_rate"), { 0.2, 0.2 })
   equal(mr.experiment.folds(results, { loss = "random" }, "at_decay"), { -1, -1 })
-  -- other chosen settings are other settings of the second study
+  -- chosen hyperparameters are part of the settings of the second study, so other ones make it another study
   check(results.study.settings:find "ap: decay 0, rate 0.2")
-  -- a run that chooses may diverge, unless all runs of a method do
+  -- while hyperparameters are chosen, some runs may diverge (NaN), but not all runs of a method
   local function diverging(below)
     return function(trial)
       if trial.rate < below then error("mr.fit: the loss is NaN in epoch 1", 0) end

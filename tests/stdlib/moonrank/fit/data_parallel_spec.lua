@@ -7,7 +7,7 @@ local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
 local it, equal, near, check, raises = test.it, test.equal, test.near, test.check, test.raises
 
--- Lists of these sizes with their rows' numbers as items.
+-- Returns a data set of lists with these sizes. A row's item is the row's number.
 local function numbered(sizes)
   local lists, rows = {}, 0
   for i, size in ipairs(sizes) do
@@ -84,7 +84,7 @@ it("sampling losses draw the same rows and rankings in shares of a batch as in t
         end
       end
       equal(#joined, #whole, name)
-      -- a GPU adds the products of a smaller batch in another order
+      -- a GPU adds the products of a smaller batch in another order, so results differ by rounding
       for step, found in ipairs(whole) do near(joined[step], found, 1e-12, name) end
     end
   end
@@ -165,7 +165,7 @@ local function new_folder()
   return folder
 end
 
--- some cases have batches with fewer lists than processes
+-- some of these cases have batches with fewer lists than processes
 for _, arguments in ipairs{ "--kind mf --adam", "--kind mlp --adam", "--kind mf --adam --dtype float32",
   "--kind mlp --dtype float32", "--kind mf --batch 2 --epochs 2", "--kind mlp --reduction sum", "--kind mf --rows 100",
   "--kind mf --loss bpr --epochs 2", "--kind mlp --loss warp --epochs 2", "--kind mf --loss lambdafm --epochs 2" } do
@@ -214,7 +214,7 @@ it("a signal to one process of a parallel mr.fit stops all after the same batch"
   local folder = new_folder()
   local id = sweeps.start(folder, "train.lua", "--kind mlp --epochs 100000 --slow", mpirun)
   sweeps.wait(2)
-  -- signals one process only, as if only one node got the signal
+  -- signals only one of the processes, as if only one node of a cluster got the signal
   sweeps.signal(sweeps.children(id)[2], "TERM")
   sweeps.finish(folder)
   equal(worst_difference(parameters_of(folder, "model_0"), parameters_of(folder, "model_1")), 0)

@@ -1,5 +1,5 @@
--- Tests epochs on the GPU or the emulated GPU: they wait once, report NaN at their end, and replay recorded steps with
--- the same numbers.
+-- Tests training epochs on the GPU or the emulated GPU: the program waits for the GPU once per epoch, NaN is reported
+-- at its end, and steps that are recorded and replayed give the same numbers.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -69,7 +69,8 @@ local function fit(kind, options)
   return mr.fit(all), all.model
 end
 
--- A script's own loss. Steps with it are never recorded, because it may do something else each time.
+-- A loss defined by a script. Steps with it are never recorded, because its function may do something else in each
+-- step.
 local function plain(loss)
   return setmetatable({ count = function(_, lists) return loss:count(lists) end },
     { __call = function(_, ...) return loss(...) end })

@@ -86,7 +86,8 @@ describe("batches of interactions", function()
   end)
 
   it("draw few negatives as they draw many", function()
-    -- User 1 has evenly spread items, user 2 the first ones, user 3 the last ones, user 4 two groups, user 5 one item.
+    -- Test data: user 1 has evenly spread items, user 2 the first items, user 3 the last ones, user 4 two groups, user
+    -- 5 one item.
     local spread = { function(i) return 10 * i end, function(i) return i end, function(i) return 1000 - i end,
       function(i) return i <= 40 and i or 900 + i end, function(i) return i == 1 and 500 or nil end }
     local sizes, users, numbers = {}, {}, {}
@@ -116,7 +117,8 @@ describe("batches of interactions", function()
     check(not pcall(equal, items_of(pass(made{ seed = 2 })), first))
     check(not pcall(equal, items_of(pass(made(), { shuffle = false })),
       items_of(pass(made(), { shuffle = false, epoch = 2 }))))
-    -- The negatives of a list do not change with the number of negatives after them, nor with shares of the batch.
+    -- The first negatives of an interaction are the same if more are drawn, or if the batch is shared by several
+    -- processes.
     local more = items_of(pass(made{ negatives = 8 }))
     for k = 1, 6 do equal(more[1][9 + k], first[1][6 + k]) end
     local shares = {}
@@ -130,7 +132,8 @@ describe("batches of interactions", function()
     equal(shares, first)
   end)
 
-  -- Rows of several batches are drawn at a time. With `share = { 1, 1 }`, each batch is drawn alone.
+  -- Negatives of several batches are drawn together. With `share = { 1, 1 }`, each batch is drawn alone, and must be
+  -- equal.
   for _, how in ipairs{ { negatives = 1 }, { negatives = 40 }, { negatives = 4000 }, { negatives = 9000 },
     { negatives = 40, shared = true }, { negatives = 4000, shared = true } } do
     it(("are drawn one by one as several at a time: %d %snegatives"):format(how.negatives,
@@ -166,7 +169,7 @@ describe("batches of interactions", function()
 end)
 
 describe("a bound of interactions", function()
-  -- Values of a loss for the interactions of one batch under a bound, and the values without it.
+  -- Returns the values of a loss for the interactions of one batch, under a bound and without it.
   local function bounded(make)
     local batch = pass(made(), { size = 11 })[1]
     local scores = mr.normal({ batch.lists.rows }, { seed = 3, dtype = "float64" })

@@ -1,4 +1,4 @@
--- Losses and options as programs in other languages see them.
+-- Tests the description of losses and options that programs in other languages read.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local declared = require "moonrank.help.declared"

@@ -1,4 +1,4 @@
--- Comments above functions, read as documentation.
+-- Tests reading comments above functions (LuaCATS annotations) as documentation.
 local test = require "moonrank.test"
 local parse = require("moonrank.help.luacats").parse
 local it = test.it

@@ -1,4 +1,4 @@
--- Help texts are broken at the width of the terminal.
+-- Tests that help texts are broken into lines at the width of the terminal.
 local test = require "moonrank.test"
 local help = require "moonrank.help"
 local wrap = require "moonrank.help.wrap"
@@ -11,7 +11,7 @@ local function lines_of(text)
   return lines
 end
 
--- All words of a text, without the places where its lines end.
+-- Returns all words of a text, without its line ends.
 local function words(text) return (text:gsub("%s+", " ")) end
 
 describe("wrap.text", function()

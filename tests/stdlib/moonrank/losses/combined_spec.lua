@@ -24,7 +24,8 @@ end)
 it("a list counts in a sum of losses if it counts in one of them", function()
   equal((mr.losses.ndcg{} + mr.losses.ap{}):count(lists), 2)
   equal((mr.losses.ndcg{} + mr.losses.mse{}):count(lists), 4)
-  -- AP has no list without a row below grade 1 or 2, nDCG none with equal grades
+  -- AP counts only the list {1, 0}, because the others have no row below grade 1; nDCG also counts {2, 1}, whose grades
+  -- differ
   local some = mr.lists{ { 2, 1 }, { 1, 0 }, { 1 } }
   equal({ mr.losses.ap{}:count(some), (mr.losses.ap{} + mr.losses.ndcg{}):count(some) }, { 1, 2 })
   local sum = mr.losses.ndcg{} + mr.losses.mse{}

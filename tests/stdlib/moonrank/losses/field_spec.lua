@@ -1,11 +1,11 @@
--- Losses against the reference values of tests/support/field.lua. Specs with formulas in Lua are laplace_spec.lua and
--- soft_top_spec.lua.
+-- Tests losses against the reference values of tests/support/field.lua. laplace_spec.lua and soft_top_spec.lua have
+-- formulas in Lua instead.
 local mr = require "moonrank"
 local about = dofile("tests/support/field.lua").it
 local test = require "moonrank.test"
 local describe, near, check = test.describe, test.near, test.check
 
--- Returns the gradient with the mean over all rows of the same score at each row.
+-- Returns a gradient in which each entry is replaced by the mean over all rows with the same score.
 local function mean_of_ties(gradient, scores)
   local means = {}
   for i, score in ipairs(scores) do
@@ -18,8 +18,8 @@ local function mean_of_ties(gradient, scores)
   return means
 end
 
--- Compares values, and gradients relative to the largest entry. The values of SoftSort were made with a sort that is
--- stable for up to 16 rows. Gradients of longer lists have the places of tied rows in another order.
+-- Compares values, and gradients relative to the largest entry. SoftSort's reference was made with a sort that is
+-- stable only for up to 16 rows, so in longer lists the gradients of tied rows are in another order.
 local function compare(loss, case, expected, dtype, tolerance, where)
   local leaf = mr.tensor(case.scores, { dtype = dtype }):requires_grad()
   local value = loss(leaf, mr.lists{ case.relevance })

@@ -1,5 +1,6 @@
--- Losses against reference values and gradients of tests/golden/make_losses.py. Each is written from its definition,
--- in float64, with automatic differentiation, and compared with allRank's code where that has the loss.
+-- Tests losses against reference values and gradients of tests/golden/make_losses.py. That script computes each loss
+-- from its definition, in float64, with automatic differentiation, and compares it with allRank's code if allRank has
+-- the loss.
 local mr = require "moonrank"
 local json = dofile("tests/support/json.lua")
 local test = require "moonrank.test"

@@ -9,7 +9,7 @@ local f64 = { dtype = "float64" }
 local small = { { 1, 2, 3, 3, 5 }, { 0, 0, 1, 2, 2, 2 }, { 1, 1, 2 }, { 0, 1, 1, 0 }, { 2, 5, 5 },
   { 0, 0.5, 1, 1.5, 2, 9 }, { 4, 4 } }
 
--- Wrongly ordered pairs of unequal grades; equal scores count half.
+-- Returns the number of wrongly ordered pairs of unequal grades. Equal scores count half.
 local function wrong_pairs(scores, grades)
   local wrong = 0
   for i = 1, #grades do
@@ -37,7 +37,7 @@ local function each_order(n, visit, scores)
   end
 end
 
--- Counts how often each number of wrong pairs occurs over all orders.
+-- Returns how many of all orders have each number of wrong pairs.
 local function counts_of(grades)
   local counts, orders = {}, 0
   each_order(#grades, function(scores)
@@ -47,7 +47,7 @@ local function counts_of(grades)
   return counts, orders
 end
 
--- Grades 1 to 5 of n rows, as ratings are.
+-- Returns grades 1 to 5 of n rows, like star ratings.
 local function ratings(n, seed)
   local grades = mr.uniform({ n }, { seed = seed }):totable()
   for i, u in ipairs(grades) do grades[i] = 1 + math.floor(5 * u) end
@@ -96,7 +96,7 @@ describe("bounds of wrong_pairs on graded lists", function()
       equal(d:method(), method)
       near(d:mean() / of.expectation, 1, 1e-9)
       near(d:sd() / of.sd, 1, 1e-9)
-      -- nearly normal, and symmetric
+      -- the distribution is nearly normal, and symmetric
       near(d:cdf(of.expectation + of.sd), 0.8413, 2e-3)
       near((d:smooth(of.expectation + of.sd)) + (d:smooth(of.expectation - of.sd)), 1, 1e-6)
     end
@@ -119,7 +119,8 @@ describe("bounds of wrong_pairs on graded lists", function()
 end)
 
 describe("pairwise losses on graded lists", function()
-  local rows = { ratings(9, 1), ratings(20, 2), { 3, 3 }, { 5, 4, 3 }, { 2, 1, 1 } }  -- all grades are 1 or more
+  -- lists like star ratings: all grades are 1 or more
+  local rows = { ratings(9, 1), ratings(20, 2), { 3, 3 }, { 5, 4, 3 }, { 2, 1, 1 } }
   local lists = mr.lists(rows)
   local x = mr.normal({ lists.rows }, { seed = 3, dtype = "float64" })
 

@@ -1,9 +1,9 @@
--- Every loss that the library names under every bound that applies, in short training: on MovieLens, on MQ2008, and
--- on made-up lists that break others. No number is NaN or infinite. On the two data sets every loss ranks held-out
--- lists better than a random ranker: the mean of the loss's own metric is above the expected mean of random rankings
--- by more than three of their standard errors. A new loss joins by its name (mr.losses.names), a new bound by its own
--- (mr.bounds.names). A bound that does not apply is an error, and a blank in the table that is printed where a cell
--- fails, or with MOONRANK_SHOW=1.
+-- Tests every loss of the library under every bound that applies to it, by short training on MovieLens, on MQ2008, and
+-- on made-up degenerate lists. No number may be NaN or infinite. On the two real data sets, every loss must rank
+-- held-out lists better than a random ranker: the mean of the loss' own metric must exceed the expected mean of random
+-- rankings by more than three standard errors. New losses (mr.losses.names) and bounds (mr.bounds.names) are tested
+-- automatically. A bound that does not apply raises an error, and its cell is blank in the table that is printed if a
+-- cell fails, or with MOONRANK_SHOW=1.
 local mr = require "moonrank"
 local dataset = require "moonrank.data.dataset"
 local join = require "moonrank.data.join"
@@ -11,9 +11,9 @@ local program = require "tests.support.program"
 local test = require "moonrank.test"
 local describe, it, check = test.describe, test.it, test.check
 
-local sigmas = 3  -- standard errors by which a random ranker is beaten
+local sigmas = 3  -- number of standard errors by which a loss must beat the random ranker
 
--- The first `count` lists of 2 to `most` rows.
+-- Selects the first `count` lists that have 2 to `most` rows.
 local function short_lists(part, count, most)
   local chosen = {}
   for l, size in ipairs(part.lists.sizes:totable()) do
@@ -22,14 +22,15 @@ local function short_lists(part, count, most)
   return dataset.chosen(part, chosen, part.name)
 end
 
--- The metric by which a loss is judged: its own, where the expected value of random rankings is known, else nDCG.
+-- Returns the metric on which a loss must beat the random ranker: its own, if the expected value under random rankings
+-- is known, else nDCG.
 local function metric_of(loss)
   local metric = mr.metrics.parse(loss.metric)
   return metric.closed_forms and not metric.minimize and metric.name or "ndcg"
 end
 
--- The mean of a metric that random rankers are expected to have on lists that count, and its standard error,
--- from each list's closed forms.
+-- Returns the expected mean of a metric under random rankings over the lists that count, and its standard error,
+-- computed from closed forms for each list.
 local function random_ranker(metric, lists)
   local stats, total, variance, count = mr.bounds.stats(metric, lists), 0, 0, 0
   local expected, sd = stats.expectation:totable(), stats.sd:totable()
@@ -57,7 +58,8 @@ local sets = {
   end },
 }
 
--- Lists of all rows alike, of one row, of none, of ties; features alike within some lists, so that scores are equal.
+-- Made-up degenerate lists: all rows equal, one row, no rows, ties. Features are equal within some lists, so that
+-- scores are equal.
 local function breaking()
   local grades = { {}, { 1 }, { 0 }, { 1, 1, 1 }, { 0, 0, 0, 0 }, { 2, 2 }, { 1, 0 }, { 0, 3, 0, 0, 1 }, {},
     { 0, 1, 0, 1, 0, 1, 2, 4 }, { 4, 4, 4, 0 } }
@@ -74,8 +76,8 @@ end
 
 local function finite(x) return (x - x):eq(0):min():item() ~= 0 end
 
--- Returns the mean of the loss's metric on `valid` after training, without a metric the last epoch's loss;
--- or nil, and what is wrong.
+-- Returns the mean of `metric` on `valid` after training (or, without a metric, the loss of the last epoch), or nil and
+-- the problem.
 local function trained(set, loss, metric)
   local model = set.model()
   local batch = dataset.whole_batch(set.train)
@@ -98,7 +100,8 @@ local function trained(set, loss, metric)
   return mr.evaluate(model(dataset.whole_batch(set.valid)), set.valid.lists, { metric }).mean[metric]
 end
 
--- A row for each loss, a column for each bound. `about`: what else is said of a loss.
+-- Returns a table with a row for each loss and a column for each bound. `about(loss)` gives its metric and the value to
+-- beat.
 local function table_of(name, cells, about)
   local columns, rows = table.pack(name, "metric", "to beat", table.unpack(mr.bounds.names())), {}
   columns.n = nil
@@ -111,8 +114,8 @@ local function table_of(name, cells, about)
   return tostring(mr.table{ columns = columns, rows = rows })
 end
 
--- With its own beta of 0.1, this loss mostly lowers the scores of other rows. A linear model without a bias, of
--- positive features, then ranks worse than at random.
+-- With its default beta of 0.1, this loss mostly lowers the scores of other rows. A linear model of positive features
+-- without a bias then ranks worse than at random.
 local given = { llpauc_as_coded = { beta = 0.7 } }
 
 local function made(loss, bound)
@@ -121,7 +124,8 @@ local function made(loss, bound)
   return mr.losses[loss](options)
 end
 
--- f(loss) of every loss under every bound that applies: the cell, and what is wrong.
+-- Calls f(loss) for every loss under every bound that applies. Raises an error with a table of all results if one
+-- fails.
 local function grid(name, f, about)
   local cells, failed = {}, {}
   for _, loss in ipairs(mr.losses.names()) do
@@ -172,7 +176,7 @@ describe("every loss under every bound", function()
           known[metric] = mean + sigmas * error_of_mean
         end
         local value, wrong = trained(set, loss, metric)
-        local beats = value and value > known[metric]  -- NaN does not
+        local beats = value and value > known[metric]  -- false if the value is NaN
         if value and not beats then
           wrong = ("%s is %.4f, expected more than %.4f"):format(metric, value, known[metric])
         end

@@ -1,4 +1,5 @@
--- Every loss at infinite scores: the value and the gradient are limits, or an error names the scores. NaN is an error.
+-- Tests every loss at infinite scores: value and gradient must be the limits, or an error must name the scores. NaN is
+-- wrong.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local describe, it, check, near, raises = test.describe, test.it, test.check, test.near, test.raises
@@ -8,7 +9,7 @@ local finite = { 0.4, 0.1, 0.2, 0.3, -0.2, 0.5, 0.1, -0.4 }
 local lists = mr.lists{ { 1, 0, 0 }, { 2, 1, 0, 0, 0 } }
 local weighted = lists:weighted{ weights = { 1, 2, 1, 1, 0, 1, 2, 1 } }
 
--- Infinite rows of the second list; rows 4 and 5 of the batch are relevant.
+-- Infinite scores, by row of the batch. All are in the second list, whose rows 4 and 5 are relevant.
 local cases = {
   ["-inf, not relevant"] = { [6] = -inf }, ["-inf, relevant"] = { [4] = -inf }, ["-inf, weight 0"] = { [5] = -inf },
   ["+inf, not relevant"] = { [6] = inf }, ["+inf, relevant"] = { [4] = inf },
@@ -26,7 +27,7 @@ local function made(name)
   return mr.losses[name](given)
 end
 
--- Returns values and gradient of a loss, the same draws each time.
+-- Returns the values and the gradient of a loss, computed with the same random numbers each time.
 local function computed(loss, scores, of)
   mr.seed(1)
   local x = mr.tensor(scores, f64):requires_grad()
@@ -48,7 +49,7 @@ local function has_nan(...)
   return false
 end
 
--- f(loss, lists, name) for each loss, with and without weights where it takes them.
+-- Calls f(loss, lists, name) for each loss, also with weights if the loss accepts them.
 local function each_loss(f)
   for _, name in ipairs(mr.losses.names()) do
     local loss = made(name)

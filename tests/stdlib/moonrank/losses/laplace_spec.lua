@@ -1,4 +1,4 @@
--- Smooth ranks by the Laplace kernel, against sums over all pairs written in Lua, identities and differences.
+-- Tests smooth ranks with the Laplace kernel against sums over all pairs in Lua, identities and finite differences.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local describe, it, near, check, raises = test.describe, test.it, test.near, test.check, test.raises
@@ -7,7 +7,7 @@ local function laplace(steepness) return { kernel = "laplace", steepness = steep
 
 local function cdf(t) return t <= 0 and 0.5 * math.exp(t) or 1 - 0.5 * math.exp(-t) end
 
--- Smooth metrics of one list by sums and products over all pairs.
+-- Smooth metrics of one list with the Laplace kernel, computed by sums and products over all pairs.
 local function plain(scores, relevance, steepness)
   local ranks, among, products, relevant = {}, {}, {}, 0
   for i, s in ipairs(scores) do

@@ -1,12 +1,12 @@
--- No loss stores a matrix of all pairs of a list's rows. The peak of the process's memory during a
--- step of one long list says so; Linux resets it on request.
+-- Tests that no loss stores a matrix of all pairs of a list's rows, by the peak memory of the process during a step on
+-- one long list. Linux resets the peak on request.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
 local sweeps = require "tests.support.sweeps"
 local check = test.check
 
--- sanitizers store more than the program; a program whose path is not known is taken for one without
+-- a program that was built with a sanitizer uses more memory; without its path, the program counts as built without one
 local sanitized = sweeps.moonrank and sweeps.why_not_bare()
 
 local function memory(key)
@@ -16,7 +16,7 @@ local function memory(key)
   end
 end
 
--- Returns the memory that a call of f took at its peak, in bytes; nil if the system does not tell.
+-- Returns the peak memory of a call of f in bytes, or nil if the system does not report it.
 local function peak_of(f)
   collectgarbage()
   collectgarbage()

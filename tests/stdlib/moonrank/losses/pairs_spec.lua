@@ -38,7 +38,7 @@ local function ranks(f)
   return rank
 end
 
--- sum of term(i, j) over ordered pairs
+-- Returns the sum of term(i, j) over all ordered pairs of different rows.
 local function over_pairs(n, term)
   local sum = 0
   for i = 1, n do
@@ -107,7 +107,7 @@ describe("pairwise losses", function()
   it("equal plain double loops for every list size", function()
     for _, n in ipairs{ 0, 1, 2, 31, 32, 33, 127, 128, 129, 1000 } do
       local x, y = mr.normal({ n }, { seed = n + 1, dtype = "float64" }), grades(n, n)
-      if n > 2 and n < 1000 then x = (x * 4):clamp{ min = -6, max = 5 } end  -- equal scores, too
+      if n > 2 and n < 1000 then x = (x * 4):clamp{ min = -6, max = 5 } end  -- makes some scores equal
       local f = x:totable()
       for _, name in ipairs(names) do
         if n < 1000 or name == "hinge" or name == "balanced" or name == "ndcg_loss_2pp" then
@@ -244,7 +244,7 @@ describe("pairwise losses on lists", function()
     for upsample, count in pairs{ [1] = 14, [2.5] = 22, list = 22, [lists] = 27 } do
       local loss = losses.ranknet_all_pairs{ per = "pair", upsample = upsample }
       equal(loss:count(lists), count)
-      -- 2.5 * 5 + 9 = 21.5 pairs are rounded
+      -- five pairs count 2.5 times and nine once, 21.5 pairs in all; the count is rounded, the mean is not
       near(loss:mean(zeros, lists):item() * count / math.log(2), upsample == 2.5 and 21.5 or count, 1e-12)
       local one = mr.lists{ { 1, 0, 0 } }
       local run = mr.fit{ model = mr.models.linear{ inputs = 1, seed = 1 }, loss = loss, epochs = 1, progress = false,

@@ -1,5 +1,5 @@
 -- Tests losses over random rankings against all N! rankings of short lists: exact derivatives, means over many draws,
--- bounds, degenerate lists, draws that depend on nothing but seed, step and row.
+-- bounds, and degenerate lists. Random numbers must depend on nothing but seed, step and row.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local metrics = require "moonrank.metrics.registry"
@@ -11,7 +11,8 @@ local describe, it, near, check, equal, raises = test.describe, test.it, test.ne
 local f64 = { dtype = "float64" }
 local losses = mr.losses
 
--- All rankings of a list as one batch with a copy of the list for each: ranks, rows by rank, probabilities.
+-- Returns all rankings of a list as one batch with a copy of the list for each ranking: ranks, rows by rank,
+-- probabilities.
 local function all_rankings(scores, y)
   local n, numbers = #scores, {}
   for i = 1, n do numbers[i] = i end
@@ -34,10 +35,11 @@ local function all_rankings(scores, y)
     order = core.order(core.ranking(-ranks, lists, "stable", 1)) }
 end
 
--- Sum over the copies of a list.
+-- Sums a value per row over the copies of a list.
 local function over_copies(x, all, n) return x:reshape(all.count, n):sum(1):totable() end
 
--- Mean over all rankings of the values, and its derivative by log probabilities.
+-- Returns the mean of `values` over all rankings, weighted by probability, and its derivative computed from derivatives
+-- of the rankings' log probabilities (policy gradient).
 local function by_log_slopes(all, n, metric, values)
   local ranks = core.counted_ranks(all.scores, all.lists, metric)
   local slopes = select(2, core.add_log_slopes(all.scores, all.lists, all.order, ranks, values,
@@ -45,7 +47,7 @@ local function by_log_slopes(all, n, metric, values)
   return (values * all.p):sum():item(), over_copies(slopes * all.lists:spread(values * all.p), all, n)
 end
 
--- The derivative of the metric's mean by PL-Rank's estimates, which get the rankings' probabilities as factors.
+-- Returns the derivative of the metric's mean by PL-Rank's estimates, with rankings weighted by their probabilities.
 local function by_pl_rank(all, n, metric)
   local gains, discounts, factors = core.sum_terms(all.scores, all.lists, metric)
   local value, plain = core.no_rankings(all.scores, all.lists)
@@ -61,7 +63,7 @@ end
 
 local bound_names = { min_max = "minmax", expectation = "expectation", expectation_max = "expectation_max" }
 
--- F(value), the share of all rankings with a value not above it.
+-- Returns, for each ranking, the share of all rankings whose value is not larger.
 local function shares(values)
   local sorted, out = values:totable(), {}
   for s, x in ipairs(sorted) do
@@ -132,7 +134,8 @@ describe("means over 100,000 random rankings", function()
     { f = { 1, 1, 1, 0 }, y = { 0, 1, 0, 1 } }, { f = { 2, -1 }, y = { 0, 1 } } }
   local batches, samples = 100, 1000
 
-  -- Estimates of `batches` independent lists: means, and their standard errors.
+  -- Returns means of the estimated values and gradients over `batches` copies of a list with independent draws, and
+  -- their standard errors.
   local function estimated(loss, f, y)
     local copies, scores = {}, {}
     for b = 1, batches do
@@ -244,7 +247,7 @@ describe("losses over random rankings", function()
         near(value:item(), -1 / math.log(3, 2), 1e-12, name)
         near(gradient, { 0, 0, 0 }, 1e-12, name)
       end
-      -- rows of a far lower score are drawn among each other with their own probabilities
+      -- rows with far lower scores are last, but their order among each other is still random
       local value, gradient = value_and_gradient(losses[name]{ metric = "ndcg@2", samples = 20000 },
         mr.tensor({ 0, -5000, -5000 }, f64), mr.lists{ { 0, 1, 0 } })
       near(value:item(), -0.5 / math.log(3, 2), 0.01)

@@ -20,7 +20,7 @@ end
 
 local function grades(n, seed) return support.grades(n, seed, 3) end
 
--- The relaxed permutation matrix of NeuralSort, scaled by rows and columns in turn, in plain Lua.
+-- NeuralSort's relaxed permutation matrix, whose rows and columns are scaled in turn, in plain Lua.
 local function relaxed(f, tau, iterations)
   local n, p = #f, {}
   for k = 1, n do
@@ -100,24 +100,25 @@ describe("relaxed losses", function()
       for i, x in ipairs(mr.normal({ n }, { seed = n, dtype = "float64" }):totable()) do
         near_ones[i], steps[i] = math.floor(4 * x) / 4, i * 5 % 7
       end
-      -- scores far from 0: only their differences count
+      -- adding a large number to all scores changes nothing, because only differences of scores count
       local value, gradient = value_and_gradient(loss, mr.tensor(near_ones, f64), lists)
       for _, from in ipairs{ 2 ^ 21, -2 ^ 21, 2 ^ 50 } do
         local moved_value, moved = value_and_gradient(loss, mr.tensor(near_ones, f64) + from, lists)
         near(moved_value, value, 1e-9, n .. " rows")
         near(moved, gradient, 1e-9, n .. " rows")
       end
-      -- scores far apart: the loss is nDCG, averaged over the orders of ties
+      -- with scores far apart, the loss is nDCG, averaged over the orders of ties
       for _, size in ipairs{ 1e7, 1e15, 1e17, 1e30, 1e300 } do
         local apart, tied = mr.normal({ n }, { seed = 1, dtype = "float64" }) * size, mr.tensor(steps, f64) * size
         for most, x in pairs{ [1e-9] = apart, [infinity] = tied } do
           local far, slopes = value_and_gradient(loss, x, lists)
           near(far:item(), -mr.metrics.parse("ndcg")(x, lists):item(), 1e-9, ("%d rows of %g"):format(n, size))
-          check(slopes:abs():max():item() < most, ("%d rows of %g"):format(n, size))  -- ties have slopes
+          -- gradients are nearly 0, except at ties
+          check(slopes:abs():max():item() < most, ("%d rows of %g"):format(n, size))
         end
       end
     end
-    -- infinite scores rank beyond the largest finite ones
+    -- infinite scores are ranked beyond the largest finite ones
     local beyond = mr.tensor({ 1e300, infinity, -1e300, -infinity }, f64)
     local value, gradient = value_and_gradient(mr.losses.neural_ndcg(), beyond, mr.lists{ { 0, 1, 0, 0 } })
     equal({ value:item(), gradient:abs():max():item() }, { -1.0, 0.0 })
@@ -129,7 +130,7 @@ describe("relaxed losses", function()
       local lists = mr.lists{ y }
       local found = mr.losses.soft_rank{ sd = 1e-9 }(x, lists):item()
       near(found, -mr.metrics.parse("ndcg")(x, lists):item(), 1e-12, n .. " rows")
-      -- binomial ranks, each of n - 1 others above with probability 1/2
+      -- the rank is binomially distributed: each of the n - 1 other rows is above with probability 1/2
       local gains, best, weight, expected = 0, 0, 0.5 ^ (n - 1), 0
       local sorted = table.move(y, 1, n, 1, {})
       table.sort(sorted, function(a, b) return a > b end)

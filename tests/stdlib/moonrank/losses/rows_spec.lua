@@ -13,7 +13,7 @@ local infinity = math.huge
 
 local function grades(n, seed) return support.grades(n, seed, 4) end
 
--- Plain forms of one list, in Lua.
+-- Formulas of the losses for one list, in plain Lua.
 local plain = {}
 local function log_sum(f, first)
   local top = -infinity
@@ -79,7 +79,7 @@ describe("pointwise and listwise losses", function()
       local value, gradient = value_and_gradient(mr.losses[name](), scores, lists)
       check(value:item() - value:item() == 0 and gradient:isnan():sum():item() == 0, name)
     end
-    for _, name in ipairs(listwise) do  -- equal scores are alike, infinite ones too
+    for _, name in ipairs(listwise) do  -- equal infinite scores give the same value and gradient as equal finite ones
       for _, rows in ipairs{ 1, 3, 8, 9 } do
         local lists = mr.lists{ grades(rows, 4) }
         local expected, slopes = value_and_gradient(mr.losses[name](), mr.zeros({ rows }, f64), lists)
@@ -120,7 +120,7 @@ describe("pointwise and listwise losses", function()
       near(under{}, values * mr.bounds.slopes("distribution_logit", "ap", lists, { at = exact }), 1e-12, name)
       near(under{ slope_at = "expectation" }, values * mr.bounds.slopes("distribution_logit", "ap", lists), 1e-12, name)
     end
-    -- the slope by differences
+    -- the slope of the bound by finite differences
     local step = 1e-6
     local function bounded(at) return mr.bounds.resolve("distribution_logit").apply(at, "ap", lists) end
     local by_differences = (bounded(exact + step) - bounded(exact - step)) / (2 * step)

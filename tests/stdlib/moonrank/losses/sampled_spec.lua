@@ -13,7 +13,8 @@ local names = { "bpr", "warp", "lambdafm" }
 local function softplus(t) return math.max(t, 0) + math.log(1 + math.exp(-math.abs(t))) end
 local function sigma(t) return 1 / (1 + math.exp(-t)) end
 
--- Values and gradients of every row that may be drawn for row i, as { probability, other, value, slope }.
+-- For each loss, a function that returns all rows that may be drawn for the relevant row i, as { probability, row,
+-- value, slope }.
 local outcomes = {}
 local function others_of(y)
   local others = {}
@@ -37,7 +38,7 @@ function outcomes.warp(f, y, i)
   end
   return all
 end
-function outcomes.lambdafm(f, y, i)  -- three candidates, rho 0.4
+function outcomes.lambdafm(f, y, i)  -- three candidates are drawn, with the option rho = 0.4
   local all, others, total = {}, others_of(y), 0
   for r = 0, 2 do total = total + math.exp(-r / (3 * 0.4)) end
   for _, a in ipairs(others) do
@@ -56,7 +57,7 @@ function outcomes.lambdafm(f, y, i)  -- three candidates, rho 0.4
   return all
 end
 
--- Mean and standard deviation of a row's value, and the mean gradient of the list.
+-- Returns the mean and the standard deviation of each relevant row's value, and the mean gradient of the list.
 local function expectation(name, f, y)
   local value, variance, slopes = 0, 0, {}
   for k = 1, #f do slopes[k] = 0 end
@@ -200,7 +201,7 @@ describe("draws of sampling losses", function()
       check(not pcall(trained, { checkpoint = path, each_epoch = function(epoch)
         if epoch == 3 then error("stopped here", 0) end
       end }))
-      mr.seed(77)  -- what ran before does not matter
+      mr.seed(77)  -- resumed training must not depend on the seed or on what ran before it
       equal(trained{ checkpoint = path }, whole, name)
       os.remove(path)
     end

@@ -1,4 +1,4 @@
--- Losses of a soft choice of the top rows, and of projected ranks, against their formulas in Lua.
+-- Tests losses by a soft choice of the top rows, and by projected ranks, against their formulas in Lua.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local describe, it, near, check, raises = test.describe, test.it, test.near, test.check, test.raises
@@ -7,7 +7,7 @@ local function f64(x) return mr.tensor(x, { dtype = "float64" }) end
 
 local function sigmoid(t) return 1 / (1 + math.exp(-t)) end
 
--- The rows of a list by descending score, of equal ones the lower row first.
+-- Returns the rows of a list by descending score; among equal scores, the lower row comes first.
 local function sorted(scores)
   local order = {}
   for i = 1, #scores do order[i] = i end
@@ -27,8 +27,8 @@ local function losses_of_mask(scores, relevance, k, tau)
   return { soft_precision = -sum / k, soft_recall = -sum / p, soft_hit = none - 1, soft_top_k = entropy }
 end
 
--- Projected ranks: the minimum over ends of the maximum over starts of block means (the minimax form of isotonic
--- regression), instead of pooling.
+-- Returns projected ranks. Isotonic regression is computed by its minimax formula (minimum over ends of the maximum
+-- over starts of block means) instead of pooling.
 local function projected(scores, eps)
   local order, ranks, n = sorted(scores), {}, #scores
   local y = {}

@@ -7,7 +7,7 @@ local it, near, check, equal, raises = test.it, test.near, test.check, test.equa
 local function softplus(x) return math.max(x, 0) + math.log(1 + math.exp(-math.abs(x))) end
 local function sigmoid(x) return 1 / (1 + math.exp(-x)) end
 
--- The mean over relevant rows of term(score), and the sum of f over the scores of the other rows.
+-- Functions of a list's scores: the mean of term(score), and the sum of f(score).
 local function mean(values, term)
   local sum = 0
   for _, each in ipairs(values) do sum = sum + term(each) end
@@ -15,7 +15,7 @@ local function mean(values, term)
 end
 local function sum_of(values, f) return mean(values, f) * #values end
 
--- Plain forms of the losses: of the scores of the relevant rows, and of the others.
+-- Formulas of the losses, as functions of the scores of relevant rows (p) and of other rows (n).
 local plain = {
   full_softmax = function(p, n)
     local all = sum_of(p, math.exp) + sum_of(n, math.exp)
@@ -53,7 +53,7 @@ local plain = {
   end,
 }
 
--- The loss with options under which it is its plain form.
+-- Options with which each loss equals its formula in `plain`.
 local given = { gbce = { catalogue = 2000 }, sl = { tau = 1 }, sl_at_k = { tau = 1 } }
 local function made(name, bound)
   local options = { bound = bound }
@@ -61,7 +61,7 @@ local function made(name, bound)
   return mr.losses[name](options)
 end
 
--- Lists of these sizes; every fourth row, and the first one, is relevant.
+-- Returns lists of these sizes, in which every fourth row and the first one are relevant.
 local function lists_of(sizes)
   local grades, scores, of_list = {}, {}, {}
   for l, size in ipairs(sizes) do
@@ -92,7 +92,7 @@ it("softmax losses have gradients, under bounds, too", function()
   local lists, scores = lists_of{ 0, 1, 2, 5, 9 }
   local x = mr.tensor(scores, { dtype = "float64" })
   for name in pairs(plain) do
-    -- the threshold of SL@K is constant for the derivative, so its scores must not change it
+    -- SL@K treats its threshold as constant in the derivative, so its gradient differs from finite differences
     if name ~= "sl_at_k" then
       local loss = made(name)
       check(mr.gradcheck(function(s) return loss:mean(s, lists) end, (x * 1):requires_grad()) < 1e-6, name)
@@ -123,7 +123,7 @@ it("mr.losses.psl has a surrogate that ends", function()
   local x = mr.tensor({ 0.5, 0.25, -0.75 }, { dtype = "float64" })
   near(loss(x, lists):item(), math.log((1 - 0.125) ^ 2 + (1 - 0.625) ^ 2), 1e-12)
   check(mr.gradcheck(function(s) return loss:mean(s, lists) end, (x * 1):requires_grad()) < 1e-6)
-  -- a row beyond the end adds nothing
+  -- a row whose relu term would be negative adds nothing
   near(loss(mr.tensor({ 0.5, 0.25, -9 }, { dtype = "float64" }), lists):item(), math.log((1 - 0.125) ^ 2), 1e-12)
   raises(function() loss(mr.tensor{ 5, 0, -5 }, lists) end, "relu", "finite")
   local atan = mr.losses.psl{ surrogate = "atan", tau = 2 }
@@ -166,13 +166,13 @@ it("the sampled softmax in mr.fit is corrected by a probability of each item", f
   local function trained(loss, train)
     local model = mr.models.mf{ users = 2, items = 4, factors = 3, init = 0.5, seed = 1 }
     local run = mr.fit{ model = model, loss = loss, train = train, optimizer = mr.optim.sgd{ lr = 0.1 }, epochs = 2,
-      progress = false, shuffle = false }  -- not shuffled, the only batch has the dataset's own lists
+      progress = false, shuffle = false }  -- without shuffling, the only batch has the dataset's lists in their order
     return { run.history[1].loss, run.history[2].loss }
   end
   for _, correction in ipairs{ "both", "negatives" } do
     local loss = mr.losses.sampled_softmax{ correction = correction, probabilities = q }
     local model = mr.models.mf{ users = 2, items = 4, factors = 3, init = 0.5, seed = 1 }
-    for batch in set:batches{ size = 2 } do  -- the batch of the first step
+    for batch in set:batches{ size = 2 } do  -- the only batch, which is that of the first training step
       local of_lists = mr.losses.sampled_softmax{ correction = correction }
       local first = of_lists:mean(model(batch), batch.lists:drawn(q:rows(batch.items))):item()
       near(trained(loss, set)[1], first, 1e-5)
@@ -189,7 +189,7 @@ it("the sampled softmax in mr.fit is corrected by a probability of each item", f
   end
 end)
 
--- A model of 3 users and 7 items, and a batch of its users whose lists have some of the items.
+-- Returns a model with 3 users and 7 items, and a batch whose lists have some of the items.
 local function of_catalogue(score)
   local model = mr.models.mf{ users = 3, items = 7, factors = 4, init = 0.7, score = score, dtype = "float64" }
   local function index(t) return mr.tensor(t, { dtype = "int64" }) end
@@ -225,7 +225,7 @@ it("log sums over the catalogue have gradients, in blocks, too", function()
     check(mr.gradcheck(function(t) return core.catalogue_log_sums(t, q, 0.3) end, (p * 1):requires_grad()) < 1e-6)
     check(mr.gradcheck(function(t) return core.catalogue_log_sums(p, t, 0.3) end, (q * 1):requires_grad()) < 1e-6)
   end
-  -- two blocks of items for so many users
+  -- with 3000 users, the 900 items are processed in two blocks
   local p, q = mr.normal({ 3000, 3 }, { seed = 1 }), mr.normal({ 900, 3 }, { seed = 2 })
   local a, b = (p * 1):requires_grad(), (q * 1):requires_grad()
   core.catalogue_log_sums(a, b, 1):sum():backward()
@@ -246,7 +246,7 @@ it("mr.fit trains the softmax over the catalogue, alone and in a sum of losses",
       train = fold.train, epochs = 5, batch = 8, optimizer = mr.optim.adam{ lr = 0.05 }, progress = false }
     check(run.history[5].loss < run.history[1].loss)
   end
-  -- on valid, too, and with several terms over the catalogue in a sum
+  -- also computed on validation data, and in a sum of several losses over the catalogue
   local function over(tau) return mr.losses.full_softmax{ over = "catalogue", tau = tau } end
   local function losses_of(loss)
     local run = mr.fit{ model = mr.models.mf{ users = 20, items = 30, factors = 4, seed = 2 }, loss = loss, epochs = 1,
@@ -293,7 +293,7 @@ it("LLPAUC trains its parameters within their ranges", function()
     end
     loss:mean(x, lists):backward()
     near(p.grad[4]:item(), (of(1) - of(-1)) / 2e-5, 1e-8, name)
-    -- after a step far out of the ranges
+    -- an optimizer step moves parameters far beyond their allowed ranges; the loss then clips them
     local optimizer = mr.optim.sgd{ lr = 1e3 }:bind{ p }
     optimizer:step()
     loss:mean(x, lists)
@@ -318,7 +318,7 @@ it("LLPAUC maximizes over s+ and gamma", function()
   check(math.abs(found[1][3]) > 1e-3)
 end)
 
--- The loss and the lists that a name of the reference values stands for, such as "psl2_tanh tau=2 tau_star=0.5".
+-- Returns the loss, and the lists, for a name in the reference values such as "psl2_tanh tau=2 tau_star=0.5".
 local function of_reference(text, case, lists)
   local name, options = text:match "^%S+", {}
   for key, value in text:gmatch "(%w[%w_]*)=(%S+)" do options[key] = tonumber(value) end

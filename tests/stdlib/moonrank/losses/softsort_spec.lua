@@ -1,4 +1,4 @@
--- SoftSort's nDCG against its formula in Lua, which computes every entry of the matrix.
+-- Tests the loss SoftSort nDCG against its formula in Lua, which computes every entry of the matrix.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local describe, it, near, check, raises = test.describe, test.it, test.near, test.check, test.raises
@@ -7,7 +7,8 @@ local inf <const> = math.huge
 
 local function f64(x) return mr.tensor(x, { dtype = "float64" }) end
 
--- Value and gradient of a list's loss. Entry (k, j) has the derivative -d(k) p_kj (G_j - sum_l p_kl G_l) by its logit.
+-- Returns the value and the gradient of a list's loss. Entry (k, j) of the matrix has the derivative -d(k) p_kj (G_j -
+-- sum_l p_kl G_l) by its logit.
 local function plain(scores, relevance, power, tau)
   local order, n, ideal, value = {}, #scores, 0, 0
   for i = 1, n do order[i] = i end
@@ -37,7 +38,7 @@ local function plain(scores, relevance, power, tau)
   return value, gradient
 end
 
--- Scores with ties, some of them at distances that no exponential can show, and grades.
+-- Returns scores with ties, and grades. With a large `spread`, exponentials of score differences underflow to 0.
 local function list_of(n, seed, spread)
   local scores, relevance = (mr.normal({ n }, { seed = seed, dtype = "float64" }) * spread):totable(), {}
   for i = 1, n do

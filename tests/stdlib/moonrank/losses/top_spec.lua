@@ -20,7 +20,7 @@ local function grades(n, seed) return support.grades(n, seed, 3, 2) end
 local function sigma(x) return 1 / (1 + math.exp(-x)) end
 local function softplus(x) return math.max(x, 0) + math.log(1 + math.exp(-math.abs(x))) end
 
--- Plain forms of one list whose grades differ, in Lua.
+-- Formulas of the losses for one list whose grades differ, in plain Lua.
 local function top_n_rank(f, y, n, above)
   local total = 0
   for i = 1, #f do
@@ -83,7 +83,7 @@ describe("top_n_rank and log_rr", function()
     near(mr.losses.log_rr()(x, lists), -mr.smooth.rr(x, lists):log(), 1e-12)
     local many = {}
     for i = 1, 4000 do many[i] = i % 2 end
-    -- equal scores: 2,000 terms of 2^-1999 / 2000.5
+    -- all scores are equal, so the sum has 2,000 terms of 2^-1999 / 2000.5
     local all = mr.lists{ many }
     near(mr.losses.log_rr()(mr.zeros(4000), all):item(), -(math.log(2000 / 2000.5) - 1999 * math.log(2)), 1e-3)
     local slope, scores = {}, mr.normal({ 4000 }, { seed = 1 }) / 10

@@ -1,5 +1,5 @@
--- Weights of rows and of lists: against the reference values of tests/support/field.lua, and by what holds for every
--- loss: weights of 1 change nothing, and a loss is linear in the weights or does not depend on their scale.
+-- Tests weights of rows and of lists in losses, against the reference values of tests/support/field.lua, and by
+-- properties: weights of 1 change nothing, and a loss is linear in the weights or independent of their scale.
 local mr = require "moonrank"
 local about = dofile("tests/support/field.lua").it
 local test = require "moonrank.test"
@@ -16,7 +16,7 @@ local function joined(lists, field)
   return all
 end
 
--- Value and gradient of f at scores.
+-- Returns the value and the gradient of f at these scores.
 local function derived(f, scores, dtype)
   local leaf = mr.tensor(scores, { dtype = dtype }):requires_grad()
   local value = f(leaf)
@@ -61,7 +61,8 @@ describe("weights of field.json", function()
   end)
 end)
 
--- Losses that are means over rows by weight, or metrics of gains times weights: they do not depend on the scale.
+-- Losses that do not depend on the scale of weights: means over rows, weighted, and metrics whose gains are multiplied
+-- by weights.
 local scale_free = {}
 for _, name in ipairs{ "mse", "bce", "squared_hinge", "ordinal", "soft_top_k", "ndcg", "approx_ndcg", "soft_rank",
   "neural_ndcg", "projected_ndcg", "softsort_ndcg" } do
@@ -76,7 +77,7 @@ local scores = mr.normal({ lists.rows }, { seed = 4, dtype = "float64", device =
 local one = mr.uniform({ lists.rows }, { low = 0.2, high = 2, seed = 5, dtype = "float64", device = "cpu" })
 local two = mr.uniform({ lists.rows }, { low = 0.2, high = 2, seed = 6, dtype = "float64", device = "cpu" })
 
--- Options of losses that need some here: a small cutoff, since lists with no more rows than it do not count.
+-- Options that some losses need here: a cutoff of 2, because lists with at most `k` rows do not count.
 local options = { soft_precision = { k = 2 }, soft_recall = { k = 2 }, soft_hit = { k = 2 }, soft_top_k = { k = 2 } }
 
 local function each_loss(body)

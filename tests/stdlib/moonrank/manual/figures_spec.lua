@@ -1,4 +1,4 @@
--- Figures that the manual draws while its pages are built.
+-- Tests figures that are drawn while the pages of the manual are built.
 local test = require "moonrank.test"
 local core = require "moonrank.core"
 local figures = require "moonrank.manual.figures"

@@ -1,4 +1,5 @@
--- Formulas in plain text as MathML: structure of fractions, scripts, sums, brackets and words; errors; the terminal.
+-- Tests the conversion of formulas in plain text into MathML: fractions, sub- and superscripts, sums, brackets and
+-- words; errors; and formulas in a terminal.
 local test = require "moonrank.test"
 local docs = require "moonrank.help.docs"
 local formula = require "moonrank.manual.formula"
@@ -6,7 +7,8 @@ local help = require "moonrank.help"
 local markup = require "moonrank.manual.markup"
 local it, equal, check = test.it, test.equal, test.check
 
--- A formula's MathML without its <math> element, rows, attributes and spaces: fractions are <f>, operators are bare.
+-- Returns a formula's MathML, simplified for comparison: without its <math> element, rows, attributes and spaces.
+-- Fractions are <f>, and operators have no element.
 local function tree(text)
   return (formula.html(text):gsub("^<math[^>]*>", ""):gsub("</math>$", ""):gsub("</?mrow>", "")
     :gsub("<mspace[^>]*></mspace>", "_"):gsub("<mo%f[%s>][^>]*>(.-)</mo>", "%1"):gsub("<m[in]>(.-)</m[in]>", "%1")

@@ -53,7 +53,7 @@ it("formats.md states the application id, blobs and trial states of a store", fu
   equal(head, "SQLite format 3\0")
 end)
 
--- The metadata of a safetensors file.
+-- Returns the metadata of a safetensors file.
 local function metadata(path)
   local file <close> = assert(io.open(path, "rb"))
   local length = ("<I8"):unpack(file:read(8))

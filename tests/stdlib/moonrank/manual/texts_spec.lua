@@ -7,8 +7,8 @@ local program = dofile "tests/support/program.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
 local it, equal, check = test.it, test.equal, test.check
 
--- Lines that are not empty, without blanks at their ends, and numbers apart from them, since other instructions
--- may change last digits.
+-- Splits a text into its lines without blanks at their ends and without empty lines, and its decimal numbers, because
+-- other CPU instructions may change the last digits of numbers.
 local function parts_of(text)
   local numbers = {}
   local rest = ("\n" .. text .. "\n"):gsub("%s*\n", "\n"):gsub("%-?%d+%.%d+", function(n)
@@ -37,7 +37,8 @@ local function runs(name, script, expected)
   sweeps.write(folder .. "/recipe.lua", script)
   local status, out, err = sweeps.run(folder, "recipe.lua", "", "MOONRANK_DEVICE=cpu")
   equal(status, 0, err)
-  equal((err:gsub("[^\n]+  %d+/%d+ trials[^\n]*\n", "")), "")  -- apart from the progress of sweeps
+  -- nothing is printed to standard error except the progress of sweeps
+  equal((err:gsub("[^\n]+  %d+/%d+ trials[^\n]*\n", "")), "")
   same(out, expected, name)
 end
 
@@ -162,7 +163,7 @@ it("mr.help finds recipes by name and by words", function()
   check(help.text "tied scores worth":find('recipe "ties"', 1, true), "by words")
 end)
 
--- Scripts that a text names in its tables, as a set.
+-- Returns the set of scripts that a text names in its tables.
 local function scripts_in(text)
   local found = {}
   for script in text:gmatch "scripts/[%w_/]+%.lua" do found[script] = true end

@@ -1,4 +1,5 @@
--- Tests the line of conventions below tables: fixed gains, short lists, and options that no metric uses.
+-- Tests the line below tables that states the conventions of metrics: fixed gains, short lists, and options that no
+-- metric uses.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, equal, check, raises = test.it, test.equal, test.check, test.raises
@@ -31,7 +32,8 @@ end)
 it("the line of conventions states the relevant grade only for metrics that use it", function()
   for _, name in ipairs{ "dcg", "ndcg", "err", "letor_ndcg@2" } do
     local plain, other = mr.metrics.parse(name), mr.metrics.parse(name, { relevant = 2 })
-    equal(plain(scores, lists):totable(), other(scores, lists):totable())  -- it changes nothing
+    -- the option `relevant` does not change this metric
+    equal(plain(scores, lists):totable(), other(scores, lists):totable())
     check(not line_of{ name }:find "relevant", line_of{ name })
   end
   for _, name in ipairs{ "rr", "ap", "wrong_pairs" } do check(line_of{ name }:find "relevant 1", line_of{ name }) end
@@ -42,7 +44,8 @@ it("mr.evaluate and mr.compare reject an option that none of the metrics uses", 
     { "denominator", "cutoff", "ndcg@2" } } do
     local option, value, name = table.unpack(case)
     raises(function() mr.evaluate(scores, lists, { name }, { [option] = value }) end, option, tostring(value))
-    check(mr.evaluate(scores, lists, { name, "ap@2", "dcg" }, { [option] = value }).mean.dcg > 0)  -- others read it
+    -- allowed, because another metric uses the option
+    check(mr.evaluate(scores, lists, { name, "ap@2", "dcg" }, { [option] = value }).mean.dcg > 0)
     if option ~= "denominator" then
       raises(function()
         mr.compare{ a = scores, b = mr.ones(6), qrels = lists, metrics = { name }, [option] = value }

@@ -46,7 +46,7 @@ describe("a metric with gain and discount", function()
       local function loss(metric, bound)
         return mr.losses.lambdarank{ metric = metric, steepness = 2, bound = bound }
       end
-      if other ~= "rbp(0.8)" then  -- over what a list can have at most, where ours is not
+      if other ~= "rbp(0.8)" then  -- a declared metric is divided by the list's maximum, but the built-in rbp is not
         near(loss(name)(x, lists), loss(other)(x, lists), 1e-12, name)
         near(loss(name, "minmax")(x, lists), loss(other, "minmax")(x, lists), 1e-12, name)
       end

@@ -7,18 +7,18 @@ local check, describe, equal, it, near, raises = test.check, test.describe, test
 local f64 = { dtype = "float64" }
 local gains = { [0] = 0, 1, 3, 7, 15 }
 
--- Running sums of the script's DCG over ranked labels.
+-- Returns DCG at each position of ranked labels, as the script adds it up.
 local function running_dcg(labels)
   local sums = { gains[labels[1]] }
-  for position = 1, #labels - 1 do  -- from 0, as the script counts
+  for position = 1, #labels - 1 do  -- positions are counted from 0, as in the script
     local gain = gains[labels[position + 1]]
     sums[position + 1] = sums[position] + (position < 2 and gain or gain * math.log(2) / math.log(position + 1))
   end
   return sums
 end
 
--- NDCG that the script averages for a query at positions 1 to `last`. Positions beyond the query's
--- documents count as 0.
+-- Returns NDCG of a query at positions 1 to `last`, as the script averages it. Positions beyond the query's documents
+-- count as 0.
 local function script_ndcg(labels, scores, last)
   local order, ranked, best = {}, {}, table.move(labels, 1, #labels, 1, {})
   for i = 1, #labels do order[i] = i end
@@ -129,7 +129,8 @@ describe("letor_ndcg", function()
     local lists = mr.lists{ { 0, 1, 2 }, { 0, 1 } }
     local bounded = mr.evaluate(mr.tensor({ 3, 2, 1, 1, 2 }, f64), lists, { "letor_ndcg@3[minmax]" })
     equal(bounded.counted["letor_ndcg@3[minmax]"], 1)
-    local least = (1 + 3 * 0.63092975357145743) / 4  -- of all orders the one from 0 up
+    -- the minimum over all orders, which ranks the grades in ascending order
+    local least = (1 + 3 * 0.63092975357145743) / 4
     near(bounded.mean["letor_ndcg@3[minmax]"], 0, 1e-12)
     near(mr.bounds.of("letor_ndcg@3", { grades = { 2, 1, 0 } }).min, least, 1e-12)
     raises(function() mr.losses.lambdarank{ metric = "letor_ndcg@3" } end, "letor_ndcg@3")

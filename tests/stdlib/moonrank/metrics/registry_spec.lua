@@ -1,4 +1,5 @@
--- Tests the metric registry: one grammar for names and one handle for metrics, bounds, losses and evaluations.
+-- Tests the metric registry: names of metrics are parsed alike everywhere, and give one object for metrics, bounds,
+-- losses and evaluations.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local check, describe, equal, it, near, raises = test.check, test.describe, test.equal, test.it, test.near, test.raises
@@ -8,7 +9,7 @@ local lists = mr.lists{ { 0, 2, 1, 0, 1 }, { 1, 0, 0 }, { 0, 0 }, { 0, 0, 1, 1, 
 local scores = mr.normal({ lists.rows }, { seed = 3, dtype = "float64" })
 local needs_k = { precision = true, recall = true, hit = true, f1 = true, letor_ndcg = true }
 
--- Every built-in metric, with a cut-off where it needs one.
+-- Names of all built-in metrics, with a cutoff if they need one.
 local function all_metrics()
   local all = {}
   for _, name in ipairs(mr.metrics.names()) do
@@ -140,7 +141,7 @@ describe("a metric", function()
 end)
 
 describe("every metric", function()
-  -- All orders of rows with these grades, as scores.
+  -- Returns scores for every order of n rows.
   local function orders(n)
     local found = {}
     local function extend(order, left)

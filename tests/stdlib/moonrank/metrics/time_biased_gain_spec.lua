@@ -6,7 +6,7 @@ local check, describe, equal, it, near = test.check, test.describe, test.equal, 
 
 local f64 = { dtype = "float64" }
 
--- The definition, row by row.
+-- Returns the time-biased gain of ranked grades, computed row by row from its definition.
 local function gain_of(grades, half_life)
   local seconds, gain = 0, 0
   for _, y in ipairs(grades) do

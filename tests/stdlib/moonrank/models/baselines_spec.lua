@@ -30,7 +30,7 @@ for name, model in pairs(models) do
     if model.config.items then
       equal(again:recommend{ user = 3, seen = fold }:of(3), model:recommend{ user = 3, seen = fold.train }:of(3))
     end
-    again:save(path)  -- a model is replaced by a model
+    again:save(path)  -- overwrites a model file by the same model
     equal(tostring(mr.models.load(path)), tostring(model))
   end)
 end
@@ -48,7 +48,8 @@ end)
 
 local function int64(t) return mr.tensor(t, { dtype = "int64" }) end
 
--- Two users of three items: 1 and 2 are each other's nearest.
+-- Returns the tensors of an item_knn model with two users and three items. Items 1 and 2 are each other's nearest
+-- neighbours.
 local function state()
   return { known_counts = int64{ 2, 1 }, known_items = int64{ 1, 2, 2 }, counts = int64{ 1, 1, 0 },
     items = int64{ 2, 1 }, cosines = mr.tensor{ 0.5, 0.5 } }

@@ -1,5 +1,5 @@
--- Tests mr.models.cml: distances by hand, gradients, the ball, training and files; and constrain functions of script
--- models.
+-- Tests mr.models.cml: distances computed by hand, gradients, vectors kept inside the unit ball, training and files.
+-- Also tests `constrain` functions of models that scripts define.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises

@@ -3,7 +3,7 @@ local mr = require "moonrank"
 local test = require "moonrank.test"
 local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
 
--- Planes after convolution, ReLU and maxima of 2 x 2, by plain loops.
+-- Returns the planes of an image after convolution, ReLU and 2 x 2 maximum pooling, computed by plain loops.
 local function convolved(planes, weight, bias)
   local out, kernel = {}, #weight[1][1]
   local function at(o, y, x)

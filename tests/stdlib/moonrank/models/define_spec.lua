@@ -1,4 +1,5 @@
--- Tests models that scripts define: the bits of the equal built-in models, files, buffers, and errors before training.
+-- Tests models that scripts define: they must give the same bits as equal built-in models. Also tests files, buffers,
+-- and errors before training.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local files = require "tests.support.files"
@@ -172,7 +173,7 @@ describe("buffers of mr.models.define", function()
     end
     local mean, steps = kept(model)
     equal(steps, 4)
-    -- the expected mean, computed over the batches of mr.fit
+    -- the expected running mean, computed from the batches in the order of mr.fit
     local expected = mr.zeros(4)
     for batch in queries:batches{ size = 8, shuffle = true, seed = 1, epoch = 1 } do
       expected = expected * 0.9 + batch.features:mean(1) * 0.1

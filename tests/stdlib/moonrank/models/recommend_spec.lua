@@ -1,4 +1,5 @@
--- Recommendations of factor models: one product of matrices finds the same items and scores as scores of all rows.
+-- Tests recommendations of factor models, which are computed by one matrix product: items and scores must equal those
+-- computed row by row.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -56,7 +57,7 @@ it("recommends tied items by their numbers, and all that are left", function()
     for i, name in ipairs(names) do by_name[name] = change(values[i]:detach()) end
     model:put(by_name)
   end
-  put(function(x) return (x * 300):long():float() end)  -- few distinct scores
+  put(function(x) return (x * 300):long():float() end)  -- makes few distinct scores, thus many ties
   same_as_by_rows("few distinct scores", model, { k = 100, seen = seen_by(users, items, 100) })
   put(function(x) return x * 0 end)
   same_as_by_rows("equal scores", model, { k = 100, seen = seen_by(users, items, 100) })

@@ -1,5 +1,5 @@
--- Tests solved linear models: values of scikit-learn, optimality conditions, files, mr.fit with the same solution, and
--- errors.
+-- Tests linear models that are solved directly: values of scikit-learn, optimality conditions, files, the same solution
+-- by mr.fit, and errors.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -8,7 +8,7 @@ local describe, it, near, check, equal, raises = test.describe, test.it, test.ne
 
 local golden = json.read("tests/golden/regression.json")
 
--- Each row as a list of its own.
+-- Makes each row a list of its own.
 local function rows_of(x, grades)
   local lists = {}
   for i, grade in ipairs(grades) do lists[i] = { grade } end
@@ -35,7 +35,7 @@ local function agrees(model, expected, tolerance)
   return weights
 end
 
--- The lasso of each penalty has the expected weights, and the same exact zeros.
+-- Checks that the lasso for each penalty has the expected weights, and the same weights that are exactly 0.
 local function lassos_agree(data, expected_by_alpha, tolerance)
   for alpha, expected in pairs(expected_by_alpha) do
     local model = mr.models.lasso{ train = data, alpha = tonumber(alpha), dtype = "float64" }
@@ -75,7 +75,8 @@ describe("solved linear models:", function()
     x = x + x:narrow(2, 1, 1) * 0.5
     local y, rows = (x:narrow(2, 1, 5):sum(2) + mr.normal({ n }, { seed = 2, dtype = "float64" })):totable(), {}
     for i = 1, n do
-      y[i] = math.max(0, y[i] * 8 // 1 / 8 + 5)  -- grades are float32 numbers from 0 on
+      -- makes numbers that are valid grades: not negative, and exact in float32
+      y[i] = math.max(0, y[i] * 8 // 1 / 8 + 5)
       rows[i] = { y[i] }
     end
     local data = mr.data.dataset{ lists = mr.lists(rows), features = x }
@@ -97,7 +98,7 @@ describe("solved linear models:", function()
   end)
 
   it("ridge and lasso allocate no matrix of all features", function()
-    local n, p = 20, 40000  -- 12 GiB in float64
+    local n, p = 20, 40000  -- a matrix of all pairs of features would take 12 GiB in float64
     local faces = mr.data.dataset{ lists = train.lists:select(mr.tensor({ 5 }, { dtype = "int64" })),
       features = mr.normal({ n, p }, { seed = 1 }) }
     local most = core.available_bytes

@@ -10,7 +10,7 @@ local it_grows = trees.it
 
 local losses = { lambdarank = mr.losses.lambdarank{}, ranknet = mr.losses.ranknet{} }
 
--- The model of a golden case, grown.
+-- Trains the model of a case of the reference file.
 local function grown(case, train)
   local options = { rounds = case.rounds, objective = losses[case.objective] and "loss" or case.objective }
   for name, value in pairs(case.options) do options[name] = value end

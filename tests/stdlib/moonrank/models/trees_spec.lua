@@ -1,4 +1,4 @@
--- Tests boosted trees: options, training by mr.fit, second derivatives, files and sweeps.
+-- Tests gradient-boosted trees: options, training by mr.fit, second derivatives, files and sweeps.
 local core = require "moonrank.core"
 local mr = require "moonrank"
 local newton = require "moonrank.losses.newton"
@@ -121,11 +121,12 @@ describe("mr.fit with trees", function()
   it_grows("ranks better than random with every loss and bound, without NaN", function()
     local data = trees.part "train"
     local random = mr.evaluate(mr.normal({ data.lists.rows }, { seed = 3 }), data.lists, { "ndcg" }).mean.ndcg
-    -- pointwise losses have affine bounds only
+    -- pointwise losses accept affine bounds only
     local pointwise, count = { bce = true, mse = true, ordinal = true, squared_hinge = true }, 0
-    -- lists have fewer than the 10 rows that these losses choose by default
+    -- cutoffs of these losses; the default cutoff of 10 would leave out all lists, which have fewer rows
     local few = { soft_hit = 3, soft_precision = 3, soft_recall = 3, soft_top_k = 3 }
-    local constant = { llpauc = false, llpauc_as_coded = false }  -- trees need parameters that do not change
+    -- with trees, a loss must not have trainable parameters
+    local constant = { llpauc = false, llpauc_as_coded = false }
     local function ranks(name, bound)
       local model = mr.models.trees{ rounds = 8, depth = 3 }
       local loss = mr.losses[name]{ bound = bound, k = few[name], learn = constant[name] }
@@ -137,7 +138,7 @@ describe("mr.fit with trees", function()
     end
     for _, name in ipairs(mr.losses.names()) do
       for _, bound in ipairs(mr.bounds.names()) do
-        -- SoftSort has no gradient at equal scores, with which trees begin
+        -- trees start from equal scores, at which SoftSort has no gradient
         if not (pointwise[name] and bound:find "^distribution") and name ~= "softsort_ndcg" then ranks(name, bound) end
       end
     end
@@ -203,8 +204,11 @@ it_grows("Ctrl-C during mr.fit with trees stops within a round and keeps nothing
       local model = mr.models.trees{objective = "reg:squarederror", rounds = 1, trees = 100000, depth = 10}
       local run = mr.fit{model = model, train = q, valid = q, test = q, metrics = {"ndcg"}, progress = false}
       print(run.interrupted, #run.history, model.rounds)]]
-  local text  -- --foreground: else timeout signals twice, the program and its group, and the second ends it
-  for _, seconds in ipairs{ 2, 10 } do  -- on a busy machine training has not begun after two seconds
+  -- with --foreground, timeout signals the program only; else it would also signal the process group, so that a second
+  -- Ctrl-C would end the program
+  local text
+  -- tried again with 10 s, because on a busy machine training may not have begun after 2 s
+  for _, seconds in ipairs{ 2, 10 } do
     local before = core.clock()
     local command = "timeout --foreground -s INT -k 60 %d %s -e '%s'"
     text = select(2, program.run(command:format(seconds, program.moonrank, (code:gsub("\n", " ")))))
@@ -220,7 +224,7 @@ describe("second derivatives", function()
     for _, loss in ipairs{ mr.losses.ranknet{ steepness = 2 }, mr.losses.lambdarank{ steepness = 0.5 },
       mr.losses.lambdarank{ metric = "ap", bound = "minmax" } } do
       local first, second = newton.derivatives(loss, mr.tensor(s, { dtype = "float64" }), lists)
-      local step = 1e-5  -- too small to change a rank
+      local step = 1e-5  -- a step of finite differences too small to change a rank
       for i = 1, #s do
         local t = { table.unpack(s) }
         t[i] = t[i] + step
@@ -289,7 +293,6 @@ describe("second derivatives", function()
 end)
 
 describe("a trees file", function()
-  -- The program's text of a file, written to another.
   it_grows("loads with the same scores and importances", function()
     local data = trees.part "train"
     for _, case in ipairs{ { loss = mr.losses.lambdarank{} }, { objective = "rank:ndcg" },
@@ -327,7 +330,7 @@ describe("a trees file", function()
       raises(function() mr.models.load(path) end, table.unpack(words_said))
     end
     local words, count = values[1], #values[1]
-    -- the vector with one entry replaced
+    -- Returns the file's vector with one entry replaced.
     local function vector(at, entry)
       local after = at < count and words:narrow(1, at + 1, count - at) or nil
       local parts = { core.tensor({ entry }, "int64", "cpu"), after }

@@ -1,5 +1,5 @@
--- Tests models whose definition has the function `vectors`: the results equal those of the function `forward`, and
--- vectors that do not give the scores are an error before any work.
+-- Tests script models with the function `vectors` (vectors of users and items): results must equal those of the
+-- function `forward`, and vectors whose products are not the scores must raise an error before training or evaluation.
 local mr = require "moonrank"
 local files = require "tests.support.files"
 local test = require "moonrank.test"
@@ -26,7 +26,7 @@ local function forward(self, batch)
   return users:rows(batch.row_users):row_dot(items:rows(batch.items)) + self.bias:rows(batch.items)
 end
 
--- Returns a model of a definition with these functions.
+-- Returns a model that is defined by these functions.
 local function made(of, options)
   local make = mr.models.define("towers", { required = { users = "integer", items = "integer" },
     options = { width = 6 }, parameters = of.parameters or parameters, forward = of.forward, vectors = of.vectors })

@@ -1,11 +1,11 @@
--- Tests mr.plot.intervals and mr.plot.bars by gnuplot's script: positions of intervals, points and series.
+-- Tests mr.plot.intervals and mr.plot.bars by the script for gnuplot: positions of intervals, points and series.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local describe, it, equal, near, check, raises = test.describe, test.it, test.equal, test.near, test.check, test.raises
 
 local nan = 0 / 0
 
--- The drawn data blocks of a script, each as a list of points with its look. Gaps are left out.
+-- Returns the data blocks that a gnuplot script draws, each as a list of points with its look. Gaps are left out.
 local function layers(script)
   local blocks, found = {}, {}
   for name, body in script:gmatch "(%$d%d+) << EOD\n(.-)EOD" do
@@ -42,7 +42,7 @@ describe("mr.plot.intervals", function()
     equal(#all, 2)
     near(all[1].points[1], { 0.8, 1 }, 1e-9)
     near(all[2].points[1], { 1.2, 3 }, 1e-9)
-    equal(#all[2].points, 1)  -- NaN has no point
+    equal(#all[2].points, 1)  -- the value NaN has no point
     check(all[1].with:match "pt %d+" ~= all[2].with:match "pt %d+", "shapes")
     check(all[1].with:match "#%x+" ~= all[2].with:match "#%x+", "colours")
   end)
@@ -52,7 +52,7 @@ describe("mr.plot.intervals", function()
       horizontal = true }:script())
     equal(all[1].points, { { 0.5, 0 }, { 2.5, 0 } })
     for _, layer in ipairs(all) do equal(layer.using, "2:1") end
-    equal(#all[2].points, 6)  -- one interval: the other has no lower end
+    equal(#all[2].points, 6)  -- only one interval is drawn, because the other has no lower end
   end)
 
   it("fits the axis to the intervals or uses the range option", function()
@@ -83,7 +83,7 @@ end)
 describe("mr.plot.bars", function()
   local names = { "ap", "rr" }
 
-  -- The lower and the upper end of every error bar.
+  -- Returns the lower and the upper end of every error bar.
   local function ends_of(options)
     local points, ends = layers(mr.plot.bars(options):script())[2].points, {}
     for i = 1, #points, 6 do ends[#ends + 1] = { points[i][2], points[i + 1][2] } end

@@ -1,4 +1,4 @@
--- Tests mr.plot.parallel by gnuplot's script: where lines cross the axes, ticks, and looks of lines.
+-- Tests mr.plot.parallel by the script for gnuplot: where lines cross the axes, ticks, and looks of lines.
 local mr = require "moonrank"
 local parallel = require "moonrank.plot.parallel"
 local test = require "moonrank.test"
@@ -7,7 +7,7 @@ local describe, it, equal, near, check, raises = test.describe, test.it, test.eq
 
 local nan = 0 / 0
 
--- The data blocks of a script: lists of lines, each a list of {axis, height, colour}.
+-- Returns the data blocks of a gnuplot script: lists of lines, each a list of {axis, height, colour}.
 local function blocks(script)
   local all = {}
   for body in script:gmatch "<< EOD\n(.-)EOD" do
@@ -24,7 +24,7 @@ local function blocks(script)
   return all
 end
 
--- The words on axes, in their order.
+-- Returns the labels on the axes, in their order.
 local function words(script)
   local found = {}
   for word in script:gmatch "set label '([^\n]-)' at [^\n]- boxed" do found[#found + 1] = word end
@@ -39,7 +39,7 @@ describe("lines of mr.plot.parallel", function()
       { name = "loss", values = { "rr", "ap" } },
     } }
     local all = blocks(f:script())
-    equal(#all, 2)  -- the best tenth on top
+    equal(#all, 2)  -- two blocks: the best tenth of the lines is drawn last, on top
     near(all[1][1][2][2], 0.25, 1e-9)
     equal(all[1][1][1], { 1, 1, 1 })
     equal(all[1][1][3], { 3, 0, 1 })

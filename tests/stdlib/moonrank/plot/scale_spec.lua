@@ -1,4 +1,4 @@
--- Tests axes and positions of labels without drawing.
+-- Tests axes and positions of labels in figures, without drawing.
 local test = require "moonrank.test"
 local layout = require "moonrank.plot.layout"
 local scale = require "moonrank.plot.scale"

@@ -35,7 +35,8 @@ local function words_of(path)
   return words
 end
 
--- Figures with a text wherever one is drawn: in how many of them it keeps its lines, and in how many it is on one line.
+-- Returns figures that have the text t at every place where figures draw text. Each comes with two counts: at how many
+-- places line breaks are kept, and at how many the text is on one line.
 local function figures(t)
   local two = { { y = { 1, 2 }, name = t }, { y = { 2, 1 }, name = "other" } }
   local w, h = 1200, 500

@@ -1,9 +1,9 @@
--- Cells of notebooks: which expression a cell shows, and in which formats.
+-- Tests cells of Jupyter notebooks: which expression a cell shows, and in which formats.
 local notebook = require "moonrank.prompt.notebook"
 local test = require "moonrank.test"
 local describe, it = test.describe, test.it
 
-require("moonrank.prompt.strict").off()  -- cells may set globals
+require("moonrank.prompt.strict").off()  -- code of cells may set global variables
 require("moonrank.prompt.repl").preset()
 
 -- Returns the texts that a cell shows.

@@ -38,7 +38,7 @@ describe("prompt completion", function()
       test.equal(complete "t.x:matm", { "matmul" })
       test.equal(complete "t.x:dty", {})
       test.equal(complete "t.x.dty", { "dtype" })
-      test.equal(complete "t.x:totab", { "totable" })  -- a method written in Lua
+      test.equal(complete "t.x:totab", { "totable" })  -- completes a method that is written in Lua
       test.equal(complete "t.lists.rel", { "relevance", "relevant", "relevant_part" })
     end)
   end)
@@ -61,12 +61,15 @@ describe("prompt completion", function()
       test.equal(complete "mr.compare{ours = run, qr", { "qrels" })
       test.equal(complete "run = mr.fit{model = f{1, 2}, epochs = 3, ep", complete "ep")
       test.equal(complete "mr.fit{\n  pat", { "patience" })
-      test.equal(complete "mr.optim.adam{beta", { "beta1", "beta2" })       -- a type that is written out
-      test.equal(complete "mr.plot.lines{vl", { "vlines" })                 -- of a class that its own builds on
+      -- completes options of a type whose fields are written out in the annotation
+      test.equal(complete "mr.optim.adam{beta", { "beta1", "beta2" })
+      -- completes options that a class inherits from another class
+      test.equal(complete "mr.plot.lines{vl", { "vlines" })
       test.equal(complete "mr.evaluate(scores, lists, {'ap'}, {em", { "empty" })
       test.equal(complete "mr.fit{loss = mr.losses.ap{bo", { "bound" })
       test.equal(complete "ratings:folds{ns", { "nsr" })
-      test.equal(complete "mr.data.interactions(path, {columns = {us", { "user" })  -- of a table in a table
+      -- completes options of a table inside an option table
+      test.equal(complete "mr.data.interactions(path, {columns = {us", { "user" })
       test.equal(complete "mr.losses.ap{", { "bound", "kernel", "steepness" })
       test.equal(complete "mr.fit{loss = pri", { "print" })
       test.equal(complete "x = {ba", complete "ba")

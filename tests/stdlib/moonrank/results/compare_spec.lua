@@ -15,12 +15,12 @@ end
 
 local users = 9
 
--- The value of a user in a fold, in 64ths, so that sums are exact.
+-- Returns the made-up value of a user in a fold. Values are multiples of 1/64, so that sums are exact.
 local function value_of(loss, user, fold)
   return ((user * 11 + fold * 5) % 23 + (loss == "a" and (user * 7 + fold * 3) % 13 or 5)) / 64
 end
 
--- Users are in a different order in each fold.
+-- Returns the user at position i of a fold. The order of users differs between folds.
 local function place(i, fold) return (i + 2 * fold) % users + 1 end
 
 local function trial_of(with_list, repeats)
@@ -36,7 +36,7 @@ local function trial_of(with_list, repeats)
   end
 end
 
--- The means of users over folds, of both losses, and the exact p of their signs by counting.
+-- Returns the means over users and folds of both losses, and the exact p-value by enumerating signs.
 local function expected()
   local a, b, sums = {}, {}, {}
   for user = 1, users do
@@ -127,8 +127,8 @@ it("results:compare rejects trials with different conventions of a metric", func
   check(s:best("gain").notes[1]:find("gain exp2 (ndcg), linear (ndcg)", 1, true), s:best("gain").notes[1])
 end)
 
--- Returns how many users of a part are not among those of whom train has something relevant, by plain loops;
--- and how many there are.
+-- Returns how many users of a part have no relevant rows in train, counted by plain loops, and how many users the part
+-- has.
 local function new_users(fold, name)
   local function users_of(part)
     local of, numbers, grades, at = {}, part.users:totable(), part.lists.relevance:totable(), 0
@@ -213,14 +213,14 @@ it("results:compare gives p 1 for equal rankings because stored values are not r
   end
 end)
 
--- A study whose combinations are drawn at random, so that most of them are tried several times.
+-- Runs a study whose combinations are drawn at random, so that most of them are tried several times.
 local function drawn(name, run, space, trials)
   return mr.sweep{ name = name, store = ("%s/%s.db"):format(folder, name), workers = 0, progress = false,
     metric = "ndcg", sampler = "random", trials = trials or 24, seed = 3,
     space = space or { loss = mr.choice{ "a", "b" }, fold = mr.choice{ 1, 2, 3 } }, run = run }
 end
 
--- Means of a column over the trials of each loss and fold, and how many trials each has.
+-- Returns, for each loss and fold, the mean of a column over its trials, and the number of trials.
 local function cells_of(s, column)
   local sums, counts, cells = {}, {}, 0
   for _, row in ipairs(s:trials{ columns = { "loss", "fold", column } }.rows) do
@@ -266,7 +266,7 @@ it("results:compare with lists averages repeated trials list by list", function(
   equal(plain:compare{ by = "loss", lists = true }.rows[1][3], 2)
 end)
 
--- A study of these trials: {loss, fold, value}.
+-- Runs a study with these trials: {loss, fold, value}.
 local function listed(name, list)
   local points = {}
   for i, each in ipairs(list) do points[i] = { loss = each[1], fold = each[2] } end
@@ -280,7 +280,8 @@ local function listed(name, list)
 end
 
 it("results:best over folds counts every fold once, however often it was tried", function()
-  -- means over folds: a 0.5 (of trials 0.55), b (0.8 + 0.3) / 2; c has one fold of two
+  -- the mean over folds counts each fold once: a has 0.5 (its mean over trials is 0.55), b has (0.8 + 0.3) / 2; c has
+  -- only one of two folds
   local s = listed("often", {
     { "a", 1, 0.4 }, { "a", 2, 0.6 }, { "a", 2, 0.6 }, { "a", 2, 0.6 },
     { "b", 1, 0.9 }, { "b", 1, 0.7 }, { "b", 2, 0.3 },

@@ -12,7 +12,8 @@ local function uniform(count, seed, stream)
   return mr.uniform({ count }, { seed = seed, stream = stream, dtype = "float64" }):totable()
 end
 
--- Dimensions with given numbers of cells of unequal shares, trials at random; every third dimension without an order.
+-- Returns made-up parameters with these numbers of cells of unequal probability, and random trials. Every third
+-- parameter is unordered.
 local function made_up(sizes, count, seed)
   local dimensions = {}
   for j, size in ipairs(sizes) do
@@ -28,7 +29,8 @@ local function made_up(sizes, count, seed)
   return dimensions, uniform(count, seed, "y")
 end
 
--- The value of a tree at a combination of cells. Raises an error unless exactly one leaf contains it.
+-- Returns the value of a regression tree at a combination of cells. Raises an error unless exactly one leaf contains
+-- it.
 local function value_at(leaves, cells)
   local found
   for _, leaf in ipairs(leaves) do
@@ -46,7 +48,8 @@ local function value_at(leaves, cells)
   return assert(found, "no leaf")
 end
 
--- Means of a function over all cells but those of some dimensions, by their key, with the shares of these.
+-- Averages a function over all cells of the parameters that are not in `kept`, for each combination of cells of those
+-- in `kept`, and sums the probabilities of these combinations.
 local function marginal(dimensions, f, kept)
   local means, shares = {}, {}
   local function walk(j, cells, share, key, own)
@@ -125,7 +128,8 @@ describe("forest.tree", function()
   end)
 end)
 
--- The importance of parameters, uniform on [0, 1], for a function of them; tables of columns by name.
+-- Returns the importance of parameters, uniform on [0, 1], for a function of their values. Trials are tables of columns
+-- by name.
 local function of(names, f, options)
   local o = options or {}
   local count = o.trials or 1500
@@ -160,16 +164,17 @@ describe("importance shares", function()
   end)
 
   it("of a product match its variance decomposition", function()
-    -- x y, both with mean 1/2 and variance 1/12: each alone 1/48, together 1/144, so 3/7, 3/7, 1/7
+    -- x y, where both have mean 1/2 and variance 1/12: each alone has variance 1/48, the interaction 1/144, so the
+    -- shares are 3/7, 3/7, 1/7
     local shares = by_name(of({ "a", "b" }, function(p) return p.a * p.b end))
     near({ shares.a, shares.b, shares.ab }, { 3 / 7, 3 / 7, 1 / 7 }, 0.02)
-    -- centred factors have no effect alone: a greedy tree finds their product only with small leaves
+    -- factors with mean 0 have no effect alone, so a greedy tree finds their product only with small leaves
     shares = by_name(of({ "a", "b" }, function(p) return (p.a - 0.5) * (p.b - 0.5) end, { leaf = 1 }))
     near({ shares.a, shares.b, shares.ab }, { 0, 0, 1 }, 0.06)
   end)
 
   it("of step and sine functions match their variances", function()
-    -- a step at 0.3: variance 0.21; sin over a period: 1/2
+    -- a step at 0.3 has variance 0.21, and a sine over one period 1/2
     local shares = by_name(of({ "a", "b" }, function(p)
       return (p.a > 0.3 and 1 or 0) + math.sin(2 * math.pi * p.b)
     end))
@@ -207,8 +212,8 @@ describe("results:importance", function()
   it("uses logarithmic, integer and choice axes of the search space", function()
     local space = { lr = mr.loguniform(1e-4, 1), n = mr.integer(1, 100, { log = true }), k = mr.range(1, 5),
       size = mr.choice{ 16, 64, 1024 }, loss = mr.choice{ "ap", "ndcg", "rr" }, flag = mr.choice{ true, false } }
-    -- Each term has variance 1 over its axis: uniform logarithms, five whole numbers, three levels, three names,
-    -- two flags.
+    -- Each term of m has variance 1 over its parameter: log-uniform, five whole numbers, three levels, three names, two
+    -- flags.
     local function run(t)
       return { m = (math.log(t.lr, 10) + 2) * 12 ^ 0.5 / 4 + (t.k - 3) / 2 ^ 0.5
         + (t.size == 16 and -1 or t.size == 64 and 0 or 1) / (2 / 3) ^ 0.5
@@ -223,8 +228,8 @@ describe("results:importance", function()
   end)
 
   it("gives conditional parameters no effect where they do not apply", function()
-    -- m = kind (0 or 1) + depth's wave of variance 1/2 where kind is deep. The variance of kind is 1/4, of depth 1/8
-    -- (its mean over kinds is half the wave), of both 1/8.
+    -- m = 0 for kind "flat", and 1 + sin(2 pi depth) for "deep". The sine has variance 1/2. So kind has variance 1/4,
+    -- depth 1/8 (its mean over kinds is half the sine), and their interaction 1/8.
     local space = { kind = mr.choice{ "flat", "deep" }, mr.when("kind", "deep", { depth = mr.uniform(0, 1) }) }
     local r = study("when", space, function(t)
       return { m = t.kind == "deep" and 1 + math.sin(2 * math.pi * t.depth) or 0 }

@@ -1,4 +1,4 @@
--- The pages of `moonrank serve` and which requests it answers, without a socket.
+-- Tests the pages of `moonrank serve` and which requests it answers, without a socket.
 local answer = require "moonrank.serve.answer"
 local mr = require "moonrank"
 local request = require "moonrank.serve.request"
@@ -15,7 +15,7 @@ local function ask(path, target, guard, more)
   return answer.of(path, guard or open, asked)
 end
 
--- A store with a study of 12 trials, one of which fails, and texts that are HTML.
+-- Makes a store with a study of 12 trials, one of which fails, and with texts that look like HTML.
 local function in_store(body)
   local folder = sweeps.new_folder()
   local path = folder .. "/r.db"
@@ -127,7 +127,9 @@ describe("moonrank serve's pages", function()
         return body, status
       end
       local function change(sql) require("moonrank.core").open_database(path, "write"):run(sql, {}, 0) end
-      test.check(not page():find "data%-state")  -- the store changed within two seconds
+      -- the store changed within the last two seconds, so the page does not have its state, which browsers send to ask
+      -- for changes
+      test.check(not page():find "data%-state")
       sweeps.wait(2.1)
       local state = page():match 'data%-state="(%w+)"'
       test.equal({ page{ "seen", state } }, { "", 204 })
@@ -135,7 +137,8 @@ describe("moonrank serve's pages", function()
       change "UPDATE trials SET value = 77.25 WHERE number = 3"
       collectgarbage()
       says(page{ "seen", state }, "77.25", "12 trials")
-      change "UPDATE trials SET value = 'damaged' WHERE number = 3"  -- no page can be made of it before a check
+      -- the row is damaged: a page that does not check it cannot be made
+      change "UPDATE trials SET value = 'damaged' WHERE number = 3"
       collectgarbage()
       says(page{ "seen", state }, "11 trials")
     end)

@@ -1,4 +1,4 @@
--- Figures of moonrank serve with many dots.
+-- Tests figures of `moonrank serve` with many points.
 local chart = require "moonrank.serve.chart"
 local test = require "moonrank.test"
 local describe, it, check, equal = test.describe, test.it, test.check, test.equal

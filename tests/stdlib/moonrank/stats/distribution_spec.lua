@@ -25,7 +25,7 @@ function plain.worst_decile(x)
   return sum(sorted(x), 1, n) / n
 end
 
--- The largest t - mean(max(t - v, 0)) / 0.1 lies at one of the values.
+-- CVaR of the lowest 10 %: the maximum over t of t - mean(max(t - v, 0)) / 0.1, which one of the values attains.
 function plain.cvar_10(x)
   local best = -math.huge
   for _, t in ipairs(x) do
@@ -36,7 +36,7 @@ function plain.cvar_10(x)
   return best
 end
 
--- Half the mean absolute difference of all pairs, over the mean.
+-- Gini coefficient: half the mean absolute difference of all pairs, divided by the mean.
 function plain.gini(x)
   local apart = 0
   for _, a in ipairs(x) do

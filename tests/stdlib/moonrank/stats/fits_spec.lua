@@ -1,4 +1,5 @@
--- Tests densities, curves and distribution functions against SciPy's values, plain formulas and exact cases.
+-- Tests density estimates, regression curves and distribution functions against SciPy's values, plain formulas and
+-- exact cases.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -25,7 +26,7 @@ it("mr.stats.kde chooses bandwidths by rule and by cross-validation", function()
   local chosen = mr.stats.kde(g.x, { bandwidth = "lscv" })
   near(chosen.bandwidth, g.lscv, { rtol = 2e-5 })
   check(not chosen.at_edge)
-  -- most values are equal: the error falls towards bandwidth 0
+  -- most values are equal, so the error is smallest as the bandwidth goes to 0, the edge of the search
   local equal_values = {}
   for i = 1, 40 do equal_values[i] = i <= 35 and 1 or i / 40 end
   check(mr.stats.kde(equal_values, { bandwidth = "lscv" }).at_edge)
@@ -36,7 +37,7 @@ it("mr.stats.kde has area 1 and the mean of the values", function()
   local k = mr.stats.kde(x, { points = 4001 })
   equal({ k.n, k.skipped, #k.x }, { 5, 1, 4001 })
   local step = (k.x[4001] - k.x[1]):item() / 4000
-  -- three bandwidths hold all but 0.27 % of each kernel
+  -- three bandwidths from the centre contain 99.73 % of each kernel
   near(k.density:sum():item() * step, 1, 3e-3)
   near((k.x * k.density):sum():item() * step, 0.82, 3e-3)
 end)
@@ -70,24 +71,24 @@ it("mr.stats.kernel_regression with nearest or least equals weighted least squar
     { degree = 1, bandwidth = "aicc", least = "silverman", nearest = g.nearest })
   near(chosen.bandwidth, g.aicc_bandwidth, { rtol = 1e-4 })
   near(mr.stats.kernel_regression(g.x, g.y, { bandwidth = "cv", least = 7 }).bandwidth, 7, { rtol = 1e-6 })
-  -- a least bandwidth beyond the search range
+  -- the least bandwidth lies beyond the search range, so it is used
   equal(mr.stats.kernel_regression(g.x, g.y, { bandwidth = "cv", least = 70 }).bandwidth, 70.0)
 end)
 
 it("mr.stats.kernel_regression with nearest draws lines across gaps, not steps", function()
   local o = { degree = 1, bandwidth = 1e-6, nearest = 0.01, points = 9 }
   near(mr.stats.kernel_regression({ 1, 1, 9 }, { 2, 4, 11 }, o).y, { 3, 4, 5, 6, 7, 8, 9, 10, 11 }, 1e-9)
-  -- heavy clusters at both ends
+  -- many points at both ends and none between: the curve is a line
   local x, y = {}, {}
   for i = 1, 40 do x[i], y[i] = i <= 20 and 0 or 8, (i <= 20 and -1 or 1) + (i % 2) - 0.5 end
   near(mr.stats.kernel_regression(x, y, o).y, { -1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75, 1 }, 1e-9)
   o.nearest = 0
-  near(mr.stats.kernel_regression(x, y, o).y[4]:item(), -1, 1e-9)  -- without: the step
-  -- all x equal: the mean, with any share
+  near(mr.stats.kernel_regression(x, y, o).y[4]:item(), -1, 1e-9)  -- without the option `nearest`, the curve is a step
+  -- all x are equal, so the curve is the mean of y
   local same = mr.stats.kernel_regression({ 5, 5 }, { 1, 5 },
     { degree = 1, bandwidth = 1, nearest = 1, points = 2, range = { 4, 6 } })
   near(same.y, { 3, 3 }, 1e-9)
-  -- a single distant pair has no curve of its own: the line of the other pairs continues
+  -- the far point does not get a curve of its own: the line of the other points continues to it
   local far = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 100 }
   local fit = mr.stats.kernel_regression(far, far, { degree = 1, bandwidth = 0.1, nearest = 0.5 })
   near(fit.y, fit.x, 1e-9)
@@ -123,7 +124,7 @@ it("mr.stats.ecdf equals SciPy and skips NaN", function()
   equal(#mr.stats.ecdf({}).x, 0)
 end)
 
--- 1, -1 or 0: which region contains the point
+-- Returns 1 or -1 by the region that contains the point, or 0 if none does.
 local function side(regions, place)
   for _, region in ipairs(regions) do
     if region.from < place and place < region.to then return region.better == "a" and 1 or -1 end

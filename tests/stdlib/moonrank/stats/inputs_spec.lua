@@ -1,5 +1,5 @@
--- Tests every function of mr.stats with NaN, infinities, very large and small, few, equal and wrong
--- values, against its documentation.
+-- Tests every function of mr.stats with NaN, infinities, very large and very small numbers, few values, equal values
+-- and wrong types, against its documentation.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -22,20 +22,20 @@ end
 
 it("mr.stats functions return or raise a readable error for extreme inputs", function()
   if not sweeps.moonrank then return test.skip "MOONRANK is not set" end
-  -- runs in its own process, which can be killed: ranking of equal infinities once did not end
+  -- runs in a separate process, which can be killed, because ranking of equal infinities once did not end
   local folder = sweeps.new_folder()
   local status, out, err = sweeps.run(folder, here .. "/stats_inputs.lua", "", "timeout 200")
   equal({ status, out, err }, { 0, "ended\n", "" })
 end)
 
 it("mr.stats.wilcoxon ranks infinite differences highest and drops equal infinities", function()
-  -- scipy.stats.wilcoxon of the differences {1, 2, -3}: 3 and 1.
-  -- SciPy of {1, -2, 3, 4}, which has the same order: 8 and 0.375.
+  -- scipy.stats.wilcoxon gives statistic 3 and p = 1 for the differences {1, 2, -3}, which have the same order as the
+  -- first case; for {1, -2, 3, 4}, which are ordered like the second, 8 and 0.375
   local both = s.wilcoxon({ inf, 1, 2, -inf, 0 }, { inf, 0, 0, -inf, 3 })
   equal({ both.statistic, both.p, both.n, both.equal, both.skipped }, { 3.0, 1.0, 3, 2, 0 })
   local one = s.wilcoxon({ 1, -2, 3, inf }, { 0, 0, 0, 0 })
   equal({ one.statistic, one.p, one.n, one.equal }, { 8.0, 0.375, 4, 0 })
-  -- two of the same size share ranks 2 and 3: sums of the positive ranks are 0, 1, 2.5, 2.5, 3.5, 3.5, 5, 6
+  -- two differences of equal size share ranks 2 and 3, so the sums of positive ranks are 0, 1, 2.5, 2.5, 3.5, 3.5, 5, 6
   local tied = s.wilcoxon({ 1, -inf, inf }, { 0, 0, 1 })
   equal({ tied.statistic, tied.p }, { 3.5, 1.0 })
   local none = s.wilcoxon({ inf, inf }, { inf, inf })
@@ -77,7 +77,7 @@ it("mr.stats paired tests do not depend on the unit of the values", function()
         { t.mean_difference, t.standard_error, p.mean_difference }, 1e-14, where)
     end
   end
-  -- a difference that is itself out of range
+  -- the difference of two finite values may itself be too large for a float64
   local far = s.paired_t({ 1.5e308, 1.5e308, 1e308 }, { -1.5e308, -1e308, -1e308 })
   near({ far.t, far.p }, { s.paired_t({ 3, 2.5, 2 }, { 0, 0, 0 }).t, s.paired_t({ 3, 2.5, 2 }, { 0, 0, 0 }).p }, 1e-12)
   equal(s.wilcoxon({ 1.5e308, 1e308, 0 }, { -1.5e308, -1e308, 1 }).statistic, 5.0)
@@ -160,7 +160,7 @@ end)
 
 it("Ctrl-C ends long mr.stats operations", function()
   if not sweeps.moonrank then return test.skip "MOONRANK is not set" end
-  -- has so many values that a single draw or point takes long
+  -- calls functions on so many values that a single random draw or point of a curve takes long
   for _, operation in ipairs{ "permutation", "bootstrap", "median", "kde", "lscv", "regression" } do
     local folder = sweeps.new_folder()
     local id = sweeps.start(folder, here .. "/stats_for_ever.lua", operation)
@@ -173,7 +173,7 @@ it("Ctrl-C ends long mr.stats operations", function()
     sweeps.signal(id, "INT")
     local status = sweeps.finish(folder)
     equal(status, 130, operation)
-    -- the documentation promises one second; a busy machine and sanitizers need more
+    -- the documentation promises to react to Ctrl-C within one second; a busy machine and sanitizers need more
     check(core.clock() - began < 15, ("%s takes %.1f s to end"):format(operation, core.clock() - began))
   end
 end)

@@ -1,5 +1,5 @@
--- Tests linear models against R (published output, lm, predict and emmeans) and an unbalanced case against pseudo-
--- inverses.
+-- Tests linear models against R (published output, lm, predict and emmeans), and an unbalanced case against
+-- pseudoinverses.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local json = dofile("tests/support/json.lua")
@@ -17,7 +17,7 @@ local function names(numbers, prefix)
   return found
 end
 
--- R's warpbreaks (Tippett 1950), by wool and tension
+-- R's data set warpbreaks (Tippett 1950): breaks by wool and tension
 local breaks = {
   { "A", "L", 26, 30, 54, 25, 70, 52, 51, 26, 67 }, { "A", "M", 18, 21, 29, 17, 12, 18, 35, 30, 36 },
   { "A", "H", 36, 21, 24, 18, 10, 43, 28, 15, 26 }, { "B", "L", 27, 14, 29, 19, 29, 31, 41, 20, 44 },
@@ -31,13 +31,14 @@ it("mr.stats.linear_model equals lm and emmeans of R on warpbreaks", function()
   end
   local model = mr.stats.linear_model{ y = y, factors = { wool = wool, tension = tension },
     interactions = { { "wool", "tension" } } }
-  -- summary(lm(breaks ~ wool * tension)): 10.94 on 48 degrees of freedom, R squared 0.3778
+  -- R's summary(lm(breaks ~ wool * tension)) prints a residual standard error of 10.94 on 48 degrees of freedom, R
+  -- squared 0.3778
   near({ model.sigma, model.df, model.r2 }, { 10.94, 48, 0.3778 }, { atol = 5e-3 })
   near({ model.coefficients["(mean)"], model.coefficients["wool=B"], model.errors["wool=B"] },
     { 44.556, -16.333, 5.157 }, { atol = 5e-4 })
   near(model.coefficients["wool=B:tension=M"], 21.111, { atol = 5e-4 })
   near(model.p["wool=B"], 0.002677, { atol = 1e-6 })
-  -- marginal means of balanced cells are plain means
+  -- if cells are balanced, their marginal means are plain means
   local by_cell = model:emmeans("wool", "tension")
   local first = by_cell[1]
   equal(first.level, "A, L")
@@ -49,7 +50,7 @@ end)
 it("mr.stats.linear_model equals pseudo-inverses for unbalanced rows, an interaction and a covariate", function()
   local g = json.read("tests/golden/stats.json").linear_model
   local loss, bound = names(g.loss, "loss "), names(g.bound, "bound ")
-  -- a row with NaN on either side of the model changes nothing
+  -- adding a row with NaN in the response or in a covariate changes nothing
   local function more(values, value)
     local longer = table.move(values, 1, #values, 1, {})
     longer[#longer + 1] = value
@@ -76,7 +77,7 @@ it("mr.stats.linear_model equals pseudo-inverses for unbalanced rows, an interac
   end
 end)
 
--- The rows of marginal means or predictions against R's, by field.
+-- Compares marginal means or predictions with R's, field by field.
 local function same_intervals(found, expected)
   equal(#found, #expected.mean)
   for _, field in ipairs{ "mean", "error", "low", "high", "prediction_low", "prediction_high" } do
@@ -106,7 +107,7 @@ for _, design in ipairs(designs) do
     equal(column(by_loss, "level"), g.loss_means.level)
     same_intervals(by_loss, g.loss_means)
     near(column(model:emmeans("loss", { level = 0.9 }), "low"), g.loss_means.low_90, { rtol = 1e-9, atol = 1e-11 })
-    -- R varies the first name fastest, Moonrank the last
+    -- in the order of rows, R varies the first factor fastest, Moonrank the last
     local at, cells = {}, {}
     for _, cell in ipairs(model:emmeans("loss", "data")) do at[cell.level] = cell end
     for i, level in ipairs(g.cell_means.level) do cells[i] = at[level] end

@@ -39,7 +39,8 @@ it("mr.stats.permutation with random signs approaches the exact p", function()
   equal(result.orders, 200000)
   near(result.error, math.sqrt(case.p * (1 - case.p) / 200001), { rtol = 0.05 })
   near(result.p, case.p, { atol = 4 * result.error })
-  -- p values of other seeds scatter by the reported error: sum of twelve standardized squares
+  -- p-values with twelve other seeds must scatter as the reported error says: their sum of standardized squares is
+  -- chi-squared
   local squares = 0
   for seed = 2, 13 do
     local other = mr.stats.permutation(case.a, case.b, { orders = 5000, seed = seed })
@@ -49,8 +50,8 @@ it("mr.stats.permutation with random signs approaches the exact p", function()
 end)
 
 it("mr.stats.permutation counts sums equally far from 0, with all signs or random signs", function()
-  -- The differences are 1 and -1. Their sum under random signs is binomial, and the probability of the sum that was
-  -- found is a large part of p.
+  -- All differences are 1 or -1. Their sum under random signs is binomially distributed, and sums exactly as large as
+  -- the observed one have a large share of p.
   for _, count in ipairs{ 10, 16, 24, 70 } do
     local up = count // 2 + 2
     local a = numbers(count, function(i) return i <= up and 1 or -1 end)
@@ -69,7 +70,8 @@ it("mr.stats.permutation counts sums equally far from 0, with all signs or rando
 end)
 
 it("mr.stats.permutation counts a sum exactly at the rounding limit", function()
-  -- Sums may be smaller by 1e-13 of all sizes, which is what rounding does. The small difference t comes to just that.
+  -- Sums that are smaller by 1e-13 of the sum of sizes count as equal, because rounding can cause this. The small
+  -- difference t makes a sum smaller by exactly this limit.
   for _, case in ipairs{ { ones = 7, up = 5, t = 197 * 2.0 ^ -49 }, { ones = 27, up = 16, t = 95 * 2.0 ^ -46 } } do
     local ones, t, sum = case.ones, case.t, 2 * case.up - case.ones
     equal(sum + t - 1e-13 * (ones + t), sum - t)
@@ -85,7 +87,8 @@ it("mr.stats.permutation counts a sum exactly at the rounding limit", function()
 end)
 
 it("mr.stats.permutation counts the last draws like the others", function()
-  -- draws are made eight at a time: fewer draws are the beginning of a longer series
+  -- random signs are drawn for eight orders at a time; a smaller number of orders must give the beginning of the same
+  -- sequence
   local a, b = numbers(24, function(i) return i <= 14 and 1 or -1 end), numbers(24, function() return 0 end)
   local before = 0
   for orders = 1, 20 do
@@ -150,7 +153,7 @@ it("mr.stats.bootstrap gives a script's statistic the same samples as a named on
 end)
 
 it("core.bootstrap draws every sample with equal chance", function()
-  -- three values: of 27 equally likely samples the mean has chances 1, 3, 3, 3, 6, ... / 27
+  -- three values have 27 equally likely bootstrap samples, whose means have the probabilities 1, 3, 3, 3, 6, ... / 27
   local x, count = { 0, 1, 5 }, 54000
   local chances = {}
   for s = 0, 26 do
@@ -168,7 +171,7 @@ it("core.bootstrap draws every sample with equal chance", function()
     kinds = kinds + 1
   end
   equal(kinds, 10)
-  -- 9 degrees of freedom: 27.88 is passed once in 1000
+  -- with 9 degrees of freedom, chi squared exceeds 27.88 with probability 1/1000
   check(chi_square < 27.88, "chi square is " .. chi_square)
 end)
 
@@ -189,7 +192,7 @@ it("mr.stats.holm equals its definition", function()
   near({ by_name.minmax, by_name.zscore, by_name.none }, { 0.03, 0.02, nan }, 1e-15)
   near(mr.stats.holm(mr.tensor({ 0.25, 0.5 }, { dtype = "float64" })), { 0.5, 0.5 }, 1e-15)
   equal(mr.stats.holm{}, {})
-  -- equal p values are adjusted equally, and adjusted values keep the order of the p values
+  -- Holm's correction adjusts equal p-values equally, and adjusted values keep the order of the p-values
   near(mr.stats.holm{ 0.02, 0.01, 0.02, 0.01 }, { 0.04, 0.04, 0.04, 0.04 }, 1e-15)
   near(mr.stats.holm{ 0.012, 0.01, 0.01 }, { 0.03, 0.03, 0.03 }, 1e-15)
   near(mr.stats.holm{ 0.6, 0.7, 0, 1 }, { 1, 1, 0, 1 }, 1e-15)

@@ -1,6 +1,7 @@
--- Smoothing splines against SciPy 1.x (make_smoothing_spline), and what they must be at the ends of their penalty.
--- Golden values: n = 12 pairs. The hat matrix of SciPy's splines of unit vectors gives degrees of freedom and
--- the covariance of the knots' values. Natural splines of it (CubicSpline) give the band between the knots.
+-- Tests smoothing splines against SciPy 1.x (make_smoothing_spline), and for penalties of 0 and infinity. The reference
+-- has n = 12 pairs. Its degrees of freedom and the covariance of fitted values come from the hat matrix, whose columns
+-- are SciPy's splines of unit vectors. The confidence band between knots comes from natural splines (CubicSpline) of
+-- this matrix.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, equal, check, near, raises = test.it, test.equal, test.check, test.near, test.raises
@@ -17,7 +18,7 @@ local weights = { 1, 2, 1, 3, 1, 1, 2, 1, 1, 1, 4, 1 }
 local weighted = { 0.783490772912, 0.686890557577, -0.182811116097, -0.582239668074, 0.626162572986, 1.2314920578 }
 local errors = { 0.208076618704, 0.168448609075, 0.211770037733, 0.173897065618, 0.221189939014, 0.292510536704 }
 
--- The fit at one point: the first of two points.
+-- Returns the fitted value at one position, which is an end of the range of the curve.
 local function one(xs, ys, where, options)
   local last = where == x[#x]
   local o = { points = 2, range = last and { x[1], where } or { where, x[#x] } }
@@ -36,7 +37,7 @@ it("mr.stats.spline chooses the penalty with the least GCV score", function()
   local xs, ys = {}, {}
   for i = 1, 40 do xs[i], ys[i] = i / 4, math.sin(i / 4) + 0.5 * ((i * 7919 % 101) / 50 - 1) end
   local found = mr.stats.spline(xs, ys, { points = 40 })
-  near(found.lambda, 0.34632433365844956, 1e-4)  -- by brute force over hat matrices
+  near(found.lambda, 0.34632433365844956, 1e-4)  -- values computed from the full hat matrices
   near(found.gcv, 0.12591303080313693, 1e-12)
   equal(found.at_edge, false)
   near(found.y[1]:item(), 0.433586602, 1e-5)
@@ -62,7 +63,7 @@ end)
 it("mr.stats.spline merges pairs of equal x into one with their mean and weight", function()
   local xs, ys = {}, {}
   for i, w in ipairs(weights) do
-    for copy = 1, w do  -- spread about the mean, which stays
+    for copy = 1, w do  -- copies of a point are spread symmetrically, so that their mean stays
       xs[#xs + 1], ys[#ys + 1] = x[i], y[i] + 0.1 * (copy - (w + 1) / 2)
     end
   end

@@ -19,7 +19,7 @@ end)
 
 it("mr.stats.standardize without groups treats all values as one group", function()
   near(values{ 2, 4, 4, 4, 5, 5, 7, 9 }, mr.stats.standardize(mr.tensor{ 2, 4, 4, 4, 5, 5, 7, 9 }):totable(), 1e-15)
-  -- mean 5, sum of squares 32 over 7
+  -- the values have mean 5 and a sum of squares of 32, divided by 7
   near(values({ 2, 4, 4, 4, 5, 5, 7, 9 })[8], 4 / math.sqrt(32 / 7), 1e-14)
   equal(values{}, {})
   local found = mr.stats.standardize({ 1, 2 })
@@ -33,7 +33,7 @@ it("mr.stats.standardize keeps NaN and ignores it in means, also as a group leve
 end)
 
 it("mr.stats.standardize gives NaN for groups without spread", function()
-  -- three times 0.1 have a rounded mean
+  -- the mean of three times 0.1 is rounded, so the deviations are not exactly 0
   local found = values({ 0.1, 0.1, 0.1, 7, 1, 2 }, { within = { data = { "a", "a", "a", "b", "c", "c" } } })
   for i = 1, 4 do check(is_nan(found[i]), "row " .. i) end
   near({ found[5], found[6] }, { -math.sqrt(0.5), math.sqrt(0.5) }, 1e-14)

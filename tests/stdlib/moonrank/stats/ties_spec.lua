@@ -1,13 +1,13 @@
--- Tests paired tests with tied differences. The reference values count in whole numbers, so rounding cannot separate
--- equal sums.
+-- Tests paired tests with tied differences. The reference values are counted in whole numbers, so that rounding cannot
+-- make equal sums unequal.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, equal, near, check = test.it, test.equal, test.near, test.check
 
--- Reciprocal ranks 1 to 6 in sixtieths.
+-- Reciprocal ranks 1 to 6 in units of 1/60.
 local sixtieths = { 60, 30, 20, 15, 12, 10 }
 
--- Ranks of `count` pairs, always the same for one seed (Park and Miller's generator).
+-- Returns random ranks of `count` pairs that depend on the seed only (Park and Miller's generator).
 local function ranks_of(seed, count)
   local a, b, state = {}, {}, seed
   local function draw()
@@ -24,8 +24,8 @@ local function differences_of(a, b)
   return out
 end
 
--- Shares of all sign choices whose statistic is at least as far from its mean. `size_of` gives each difference's
--- whole-number weight.
+-- Returns the share of all choices of signs for which the statistic is at least as far from its mean as observed. Each
+-- difference has a whole number as its weight.
 local function p_of_all_signs(differences, weights)
   local observed, signed, far = 0, {}, 0
   for i, d in ipairs(differences) do
@@ -42,7 +42,7 @@ local function p_of_all_signs(differences, weights)
   return far / (1 << #signed)
 end
 
--- Twice the mid-rank of each difference's size among those that are not 0.
+-- Returns twice the mid-rank of each difference that is not 0, by size.
 local function doubled_ranks(differences)
   local out = {}
   for i, d in ipairs(differences) do
@@ -105,7 +105,7 @@ it("paired tests find no difference between equal values in float32 and float64"
   end
   check_all(single, double)
   check_all(double, single)
-  check_all(double, double * 3 / 3 * (1 + 2 ^ -52))  -- the last bit alone
+  check_all(double, double * 3 / 3 * (1 + 2 ^ -52))  -- changes only the last bit of the values
 end)
 
 it("mr.stats.paired_t and effect_size treat differences equal up to rounding as constant", function()
@@ -123,7 +123,8 @@ it("mr.stats.permutation and wilcoxon keep small real differences between large 
 end)
 
 it("mr.stats.bootstrap with bca finds samples equal to the estimate despite rounding", function()
-  -- the same values in another unit, a third: bias correction counts samples equal to the estimate half
+  -- the same values in units of 1/3: BCa's bias correction counts samples equal to the estimate as half, in spite of
+  -- rounding
   local whole, thirds = {}, {}
   for i = 1, 8 do whole[i], thirds[i] = i % 3, (i % 3) / 3 end
   local options = { method = "bca", samples = 2000 }

@@ -65,7 +65,7 @@ local function edited(from, to)
   return script:sub(1, at - 1) .. to .. script:sub(last + 1)
 end
 
--- Rejected changes: {name in the message, replaced text, replacement}.
+-- Changes of a script after which mr.sweep must reject the store: {name in the message, replaced text, new text}.
 local refused = {
   { "run.epochs", "epochs, rates, flag, name = 20", "epochs, rates, flag, name = 21" },
   { "run.epochs", "name = 20,", "name = 20.0," }, { "run.epochs", "name = 20,", "name = '20'," },
@@ -177,7 +177,8 @@ describe("the code fingerprint of a study", function()
     for _, line in ipairs(lines_of(mr.losses.ap{}, { deep = { x = 1 } })) do
       check(line:find("run.both.one", 1, true), line)
     end
-    equal(#lines_of(mr.losses.ap{}, { deep = { x = 2 } }), 3)  -- one[1].deep.x is gone, one[1][1] is 5, two.deep.x is 2
+    -- three lines: one[1].deep.x is gone, one[1][1] and two.deep.x have other values
+    equal(#lines_of(mr.losses.ap{}, { deep = { x = 2 } }), 3)
   end)
 
   it("ignores comments, white space and code that trials do not use", function()
@@ -265,7 +266,8 @@ describe("the code fingerprint of a study", function()
     code.settle(run, nil, first)
     epochs = 2
     local second = code.of(run)
-    cache[7] = nil  -- as in a later run of the script, which has the results of the first study
+    -- clears a result that the first study cached, as in a later run of the script, which reads it from the store
+    cache[7] = nil
     equal(code.changes(second, code.of(run)), nil)
     epochs = 3
     equal(code.changes(second, code.of(run)), "  value run.epochs: then 2, now 3")
@@ -302,7 +304,8 @@ describe("the code fingerprint of a study", function()
 end)
 
 describe("mr.sweep", function()
-  -- Runs one trial of a study, `sweep()`, with a module's text written by `module(text)`.
+  -- Calls body(folder, write) with a folder from which Lua modules can be loaded: write(name, text) writes a module
+  -- there. Afterwards these modules are unloaded.
   local function with_modules(body)
     local folder = sweeps.new_folder()
     local kept = package.path
@@ -426,7 +429,7 @@ end)
 
 describe("the code fingerprint of captured tables", function()
   local function text_of(value) return code.of(function() return value end) end
-  local function of_graph(weight)  -- every node has all others as keys
+  local function of_graph(weight)  -- builds a graph in which the keys of every node's table are all other nodes
     local nodes = {}
     for i = 1, 100 do nodes[i] = { number = i, near = {} } end
     for _, a in ipairs(nodes) do

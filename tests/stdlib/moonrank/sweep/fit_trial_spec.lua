@@ -52,7 +52,7 @@ it("mr.fit in a killed trial resumes from its last epoch to the same numbers", f
   equal(left, { "trial_1.log", "trial_2.log", "trial_3.log" }, "checkpoints are removed with their trials")
 end)
 
--- A sweep in this process.
+-- Runs a sweep in this process, without workers.
 local function sweep(folder, name, options, run)
   local all = { name = name, store = folder .. "/here.db", workers = 0, progress = false, metric = "valid_ndcg",
     space = { rate = mr.choice{ 0.5, 0.1, 0.01, 1e-6 } }, run = run }
@@ -97,7 +97,8 @@ it("mr.fit in a paused trial trains each epoch once and ends with the numbers of
   local r = sweep(folder, "halved", options, run)
   equal(r:counts(), { done = 1 + 1 + 3, pruned = 8 + 4 })
   check(not core.file_exists(folder .. "/here.db.files"), "no checkpoint is left of trials that ended or were pruned")
-  -- 9 to epoch 1, 3 to 3, 1 to 9; 5 to 3, 1 to 9; 3 to 9
+  -- epochs trained in all brackets: 9 trials to epoch 1, of which 3 to epoch 3 and 1 to epoch 9; 5 to epoch 3, of which
+  -- 1 to epoch 9; 3 to epoch 9
   equal(#trained, 9 + 6 + 6 + 15 + 6 + 27)
   local seen = {}
   for _, each in ipairs(trained) do
@@ -131,7 +132,7 @@ it("mr.sweep removes checkpoints of trials that ended, failed or were pruned and
   study("own", function(trial) sweeps.write(trial.checkpoint .. "/model.txt", "kept") end)
   equal(core.list_folder(files .. "/own/trial_1"), { "model.txt" })
   os.execute("rm -r " .. files)
-  -- a killed earlier run can leave checkpoints or temporary files
+  -- checkpoints or temporary files of an earlier run that was killed may still exist
   for _, name in ipairs{ "fit.safetensors", ".moonrank-0123456789abcdef.tmp" } do
     os.execute(("mkdir -p %s/ended/trial_1"):format(files))
     sweeps.write(("%s/ended/trial_1/%s"):format(files, name), "old")

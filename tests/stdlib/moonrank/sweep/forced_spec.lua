@@ -21,10 +21,10 @@ local function forced_with(folder, options)
   return sweep(folder, options)
 end
 
--- The line about a forced study in a text, or nil.
+-- Returns the line of a text that names the forced changes of a study, or nil.
 local function line_of(text) return ("\n" .. tostring(text)):match "\n%s*(forced[^\n]*)" end
 
--- Each table of a study's trials.
+-- Returns every table and text that shows trials of a study.
 local function tables_of(study)
   return {
     trials = tostring(study:trials()), pivot = tostring(study:pivot{ rows = "x" }), best = tostring(study:best "x"),
@@ -121,7 +121,8 @@ describe("a study resumed with force = true", function()
       local ratings = mr.data.synthetic{ kind = "ratings", users = 24, items = 100, mean_activity = 40, seed = seed }
       return ratings:binarize(4):folds{ k = 3 }
     end
-    local held = setmetatable({}, { __mode = "v" })  -- not a captured value: only what trials read differs
+    -- a weak table is not compared as a captured value, so only data that trials read differ
+    local held = setmetatable({}, { __mode = "v" })
     local keep = folds_of(1)
     held[1] = keep
     local function run(trial)

@@ -37,7 +37,7 @@ describe("hyperband brackets", function()
       end
     end
     equal(hyperband.brackets(81, 3, 9)[1].resources, { 9, 27, 81 })
-    for _, factor in ipairs{ 1 << 62, math.maxinteger } do  -- whose products are beyond integers
+    for _, factor in ipairs{ 1 << 62, math.maxinteger } do  -- factors whose products overflow 64-bit integers
       equal(hyperband.brackets(2, factor, 2), { { trials = { 1 }, resources = { 2 } } })
     end
   end)
@@ -70,10 +70,10 @@ describe("hyperband brackets", function()
   end)
 end)
 
--- The metric of a trial at a step. The courses of trials cross each other.
+-- Returns the metric of a trial at a step. The learning curves of different trials cross.
 local function value_at(x, step) return x * (1 - 0.5 ^ step) + math.sin(40 * x) / step end
 
--- Plain successive halving of each bracket. Returns state and last step of each trial by number.
+-- Plain successive halving of each bracket. Returns the state and the last step of each trial by its number.
 local function expected(params, R, sign)
   local by_number, first = {}, 1
   while first <= #params do
@@ -143,7 +143,8 @@ describe("mr.sweep with the hyperband pruner", function()
     local random = study("random", { trials = 60 })
     local a = tpe:columns{ "done", "pruned" }:column("spec", "x")
     local b = random:columns{ "done", "pruned" }:column("spec", "x")
-    for number = 1, 27 do equal(a[number], b[number]) end  -- of the first bracket there are no results
+    -- trials of the first bracket have no earlier results, so TPE draws them at random
+    for number = 1, 27 do equal(a[number], b[number]) end
     check(a[28] ~= b[28] and a[60] ~= b[60], "later ones are suggested")
   end)
 
@@ -153,13 +154,14 @@ describe("mr.sweep with the hyperband pruner", function()
         if trial.number % 4 == 0 and step == 1 or trial.number == 2 and step == 2 and trial.attempt == 1 then
           error "bad"
         end
-        if trial.number == 3 and step == 1 then return { m = 2 } end  -- the best, without a report
+        -- trial 3 ends early with the best metric, without having reported a step
+        if trial.number == 3 and step == 1 then return { m = 2 } end
         trial:report(step, { m = trial.number == 5 and 5 or trial.number == 2 and 4 or -trial.number })
       end
       return { m = -trial.number }
     end })
-    -- Brackets are of 9, 5 and 3 trials. Of the first bracket 3 go on from step 1: 5, 2 (which fails there once)
-    -- and 3, which has ended. Then 5 goes on alone.
+    -- Brackets have 9, 5 and 3 trials. Three trials of the first bracket continue after step 1: 5, 2 (which then fails
+    -- once) and 3, which has already ended. Later only 5 continues.
     local states = {}
     for i, row in ipairs(r:trials{ columns = { "number", "state" } }.rows) do states[i] = row[2] end
     equal(states, { "pruned", "pruned", "done", "failed", "done", "pruned", "pruned", "failed", "pruned",
@@ -195,13 +197,14 @@ describe("mr.sweep with the hyperband pruner", function()
       local step = reports[#reports].step
       last[step] = (last[step] or 0) + 1
     end
-    -- rungs 1 and 3 are passed at step 5 by all 27, 9 at step 10 by 3; 1 runs to its end
+    -- step 5 is the first report after rungs 1 and 3, where all trials but three of 27 are pruned; step 10 is the first
+    -- after rung 9, where two of the three are pruned
     equal(last, { [5] = 24, [10] = 2, [30] = 1 })
   end)
 end)
 
 describe("a study resumed with hyperband", function()
-  -- stops a sweep within a trial, like a crash, and leaves its store
+  -- Runs a study that stops within trial `number`, like after a crash, and leaves its store.
   local function interrupted(name, options, number)
     local all = { run = function(trial)
       if trial.number == number then error("interrupted", 0) end
@@ -229,12 +232,12 @@ describe("a study resumed with hyperband", function()
     equal(compare(study("longer", { trials = 49 }), 27, 1), 49)
     equal(study("within", { trials = 10 }):counts(), { done = 1, pruned = 9 })
     local r = study("within", { trials = 27 })
-    -- of 27, nine go on; some of the first ten were pruned before
+    -- nine of 27 trials are promoted, although some of the first ten were pruned before
     equal(r:counts(), { done = 2, pruned = 25 })
   end)
 end)
 
--- A schedule of brackets of 3 and 2 trials, over steps 1 and 3.
+-- Returns a Hyperband schedule with brackets of 3 and 2 trials, over steps 1 and 3.
 local function schedule_of(name)
   local opened = require("moonrank.sweep.store").open(folder .. "/schedule.db", "write")
   local row = opened:study(name) or opened:set_study{ name = name, space = "", sampler = "", seed = 1,
@@ -339,7 +342,8 @@ describe("hyperband in worker processes", function()
     for _ = 1, 2000 do
       sweeps.wait(0.01)
       if sweeps.read(at .. "/status") ~= "" or killed == 8 then break end
-      -- waits for some steps between two kills, else all workers would die before they take a trial
+      -- waits for some steps between two kills; else all workers would be killed before they take a trial, which ends
+      -- the sweep
       local _, made = sweeps.read(at .. "/ran.log"):gsub("\n", "")
       local worker = sweeps.children(id)[1 + killed % 2]
       if made > steps + 20 and worker then
@@ -360,7 +364,8 @@ describe("hyperband in worker processes", function()
       check(not counts[line], line .. " ran twice")
       counts[line], steps = true, steps + 1
     end
-    -- the paper's budget: 27 + 9*2 + 3*6 + 1*18, 12*3 + 4*6 + 1*18, 6*9 + 2*18, 4*27
+    -- the total budget of the example in the Hyperband paper: 27 + 9*2 + 3*6 + 1*18, 12*3 + 4*6 + 1*18, 6*9 + 2*18,
+    -- 4*27
     equal(steps, 27 + 18 + 18 + 18 + 36 + 24 + 18 + 54 + 36 + 108)
   end)
 end)

@@ -10,7 +10,7 @@ if sweeps.is_skipped "kills" then return end
 
 local kills = math.tointeger(tonumber(os.getenv "MOONRANK_KILLS")) or 24
 
--- Every finished trial appends its number to a log.
+-- The script of a sweep in which every finished trial appends its number to a log.
 local script = [[
 local mr = require "moonrank"
 local core = require "moonrank.core"
@@ -29,7 +29,7 @@ mr.sweep{ name = "study", store = "r.db", workers = args.workers, retry = args.r
 
 local function new_folder() return sweeps.new_folder(script) end
 
--- Finished trials by number. Checks that the store has all values of each.
+-- Returns the set of finished trials. Checks that the store has all values of each.
 local function done_in(folder)
   if sweeps.read(folder .. "/r.db") == "" then return {} end
   local database <close> = core.open_database(folder .. "/r.db", "read")
@@ -50,7 +50,7 @@ local function done_in(folder)
   return done
 end
 
--- The store has the 200 trials of the study, each of them once.
+-- Checks that the store has each of the study's 200 trials exactly once.
 local function all_are_done(folder)
   equal(mr.results(folder .. "/r.db"):counts(), { done = 200 })
   local count = 0
@@ -58,10 +58,10 @@ local function all_are_done(folder)
   equal(count, 200)
 end
 
--- A number in [0, 1) that is the same in every run of the spec, unless the spec is asked for more.
+-- Returns a number in [0, 1) that is the same in every test run, unless MOONRANK_KILLS sets another number of kills.
 local function chance(i) return mr.uniform({ 1 }, { seed = kills, stream = "kill " .. i }):item() end
 
--- Waits until so many more trials were noted than `log` has, or the sweep has ended.
+-- Waits until `count` more trials were logged than in the first `log` bytes of the file, or the sweep has ended.
 local function wait_for_trials(folder, log, count)
   for _ = 1, 3000 do
     local _, found = sweeps.read(folder .. "/ran.log"):sub(log + 1):gsub("\n", "")
@@ -70,8 +70,8 @@ local function wait_for_trials(folder, log, count)
   end
 end
 
--- Starts the study and kills its parent after a while, counted from its start or from its third trial, before which
--- the first one was stored. Returns whether it had ended before.
+-- Starts the sweep and kills its main process after `seconds`, counted from the start, or with `log` from the third
+-- logged trial. Returns whether the sweep had already ended.
 local function kill_parent(folder, seconds, log)
   local id = sweeps.start(folder, "sweep.lua")
   if log then wait_for_trials(folder, log, 3) end
@@ -106,7 +106,7 @@ it("mr.sweep loses and repeats no finished trial after kill -9 of the parent", f
     for number in pairs(done) do count = count + (before[number] and 0 or 1) end
     went_on = went_on + (count > 0 and 1 or 0)
     before = done
-    if finished > 0 then  -- all over again
+    if finished > 0 then  -- the sweep has finished: deletes its store, so that it begins again
       os.execute(("rm -rf %s/r.db* %s/ran.log"):format(folder, folder))
       before, finished = {}, 0
     end
@@ -121,8 +121,8 @@ it("mr.sweep retries the trials of workers killed by kill -9", function()
   local id = sweeps.start(folder, "sweep.lua", ("--retry 1000 --trials %d"):format(100 + 4 * kills))
   local killed, ended = 0, 0
   for i = 1, 100 * kills do
-    -- Between two kills a trial ends. Else a slow machine's workers would all die before they take a trial, which
-    -- a sweep takes for a fault.
+    -- Waits until a trial ends before the next kill. Otherwise, on a slow machine, all workers would be killed before
+    -- they take a trial, which ends the sweep with an error.
     for _ = 1, 500 do
       if #sweeps.read(folder .. "/ran.log") > ended or sweeps.read(folder .. "/status") ~= "" then break end
       sweeps.wait(0.01)
@@ -187,7 +187,7 @@ it("mr.sweep on a full disk raises one error and keeps a sound store", function(
   local folder = new_folder()
   equal((sweeps.run(folder, "sweep.lua", "--trials 5")), 0)
   local before = done_in(folder)
-  -- files may be 400 blocks of 512 bytes; a trial takes some 40 kB
+  -- limits files to 400 blocks of 512 bytes; a trial stores about 40 kB
   local status, _, err = sweeps.run(folder, "sweep.lua", "--trials 5 --lists 5000",
     "rm -rf r.db* ran.log; ulimit -f 400;")
   equal(status, 1)
@@ -205,10 +205,10 @@ it("mr.sweep raises one error and changes nothing if the store is not writable",
   local folder = new_folder()
   equal((sweeps.run(folder, "sweep.lua", "--trials 3 --workers 0")), 0)
   local sum = sweeps.capture(("sha256sum <%s/r.db"):format(folder))
-  os.execute 'chmod a+x "$TMPDIR"'  -- another user is to reach the folder
+  os.execute 'chmod a+x "$TMPDIR"'  -- lets another user enter the folder
   local changes = "rm -f r.db-*; touch out err; chmod -R a+rX .; chmod a-w r.db; chmod a+w . out err"
   os.execute(("cd %s; %s"):format(folder, changes))
-  -- the superuser may write everything
+  -- root may write to read-only files, so the sweep runs as another user
   local superuser = sweeps.capture("id -u"):match "%d+" == "0"
   local before = superuser and "setpriv --reuid=65534 --regid=65534 --clear-groups" or ""
   if before ~= "" and not os.execute(before .. " " .. sweeps.moonrank .. " --version >/dev/null 2>&1") then

@@ -3,7 +3,7 @@ local live = require "moonrank.sweep.live"
 local test = require "moonrank.test"
 local it, equal, check = test.it, test.equal, test.check
 
--- The text that a terminal of 80 columns shows after 8 s of a study.
+-- Returns what a terminal of 80 columns shows after 8 s of a study.
 local function shown(name, params, running)
   local written, now = {}, 0
   local schedule = { planned = 100, counts = { done = 30, failed = 3, pruned = 8, killed = 1 }, trials = {},

@@ -6,7 +6,7 @@ local says = require "tests.support.says"
 local test = require "moonrank.test"
 local it, equal, check, raises = test.it, test.equal, test.check, test.raises
 
--- Runs `body` and returns what it warns of.
+-- Runs `body` and returns the warnings that it prints.
 local function warnings_of(body, ...)
   local said, was = {}, checks.warn
   checks.warn = function(text) said[#said + 1] = text end
@@ -16,8 +16,8 @@ local function warnings_of(body, ...)
   return said
 end
 
--- A sweep whose trials read --lr, --notes and --rates; the script alone reads --trials. `make` gives further options
--- of mr.sweep.
+-- A sweep whose trials read the options --lr, --notes and --rates. Only the script itself reads --trials. `make` gives
+-- further options of mr.sweep.
 local function sweep(folder, words, make)
   local args = mr.args({ lr = 0.1, trials = 2, notes = "a", rates = { 1, 2 } }, words)
   local options = make and make(args) or {}
@@ -66,7 +66,8 @@ end)
 
 it("mr.sweep warns about changed options if paused trials have reports only", function()
   local folder = sweeps.new_folder()
-  local cut = folder .. "/cut"  -- a file, as values that the function captures count as code
+  -- a file tells the function to stop, because a captured variable would count as a change of its code
+  local cut = folder .. "/cut"
   local function paused(args)
     return { sampler = "random", space = { x = mr.uniform(0, 1) }, metric = "m", direction = "maximize", trials = 9,
       pruner = { "hyperband", max_resource = 9 }, run = function(trial)

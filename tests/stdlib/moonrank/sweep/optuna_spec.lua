@@ -1,4 +1,5 @@
--- Journals of Optuna: PyPI's Optuna loads the trials that the store has, and a sweep adds each trial as it ends.
+-- Tests journal files for Optuna: the Optuna package from PyPI loads the trials that the store has, and a sweep adds
+-- each trial when it ends.
 local core = require "moonrank.core"
 local json = dofile "tests/support/json.lua"
 local mr = require "moonrank"

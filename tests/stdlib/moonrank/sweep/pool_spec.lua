@@ -1,4 +1,5 @@
--- Tests faults of a worker: invalid messages, stopping, late messages and errors. A fault costs at most one trial.
+-- Tests faults of a worker process: invalid messages, stopping, late messages and errors. A fault may cost one trial at
+-- most.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local sweeps = dofile "tests/support/sweeps.lua"
@@ -7,7 +8,7 @@ local it, equal, check = test.it, test.equal, test.check
 
 if sweeps.is_skipped "pool" then return end
 
--- Trial 3 does what `oops` says, the others return their number.
+-- A sweep in which trial 3 commits the fault that `oops` names, and other trials return their number.
 local script = [[
 local mr = require "moonrank"
 local core = require "moonrank.core"
@@ -101,7 +102,7 @@ print(mr.sweep{ name = "study", store = "r.db", workers = args.workers, retry = 
 
 local function new_folder() return sweeps.new_folder(script) end
 
--- State and reason of the trial that went wrong.
+-- Returns the state and the reason of trial 3, in which the fault happened.
 local function third(folder)
   local rows = mr.results(folder .. "/r.db"):trials{ columns = { "state", "reason" }, where = { x = 3 } }.rows
   return rows[1][1], rows[1][2]
@@ -135,7 +136,7 @@ it("mr.sweep ignores a late message about an earlier trial of a worker", functio
   local folder = new_folder()
   local status, _, err = sweeps.run(folder, "sweep.lua", "--oops late --retry 9 --workers 1 --trials 4")
   equal(status, 0, err)
-  -- only the first trial of each process succeeds
+  -- only the first trial of each worker process succeeds
   local rows = mr.results(folder .. "/r.db"):trials{ columns = { "x", "value", "attempts" } }.rows
   table.sort(rows, function(a, b) return a[1] < b[1] end)
   equal(rows, { { 1, 1, 1 }, { 2, 2, 2 }, { 3, 3, 2 }, { 4, 4, 2 } })
@@ -175,13 +176,14 @@ it("mr.sweep records a reason for every kind of failure, with and without worker
   local said = { memory = "not enough memory", handler = "error in error handling",
     empty = "(error object is a nil value)", object = "(error object is a table value)",
     raising = "(error object is a table value)", result = "(error object is a table value)", escapes = "\27[2Jgone" }
-  -- the allocator of the sanitizers ignores memory limits
+  -- the memory allocator of sanitizers ignores limits on memory
   if sweeps.read "/proc/self/maps":find "lib[at]san" then said.memory = nil end
   for kind, expected in pairs(said) do
     for _, workers in ipairs{ 0, 1 } do
       local folder = new_folder()
       local status, _, err = sweeps.run(folder, "sweep.lua", ("--oops %s --workers %d"):format(kind, workers),
-        kind == "memory" and "ulimit -v 2000000; MOONRANK_DEVICE=cpu" or "")  -- CUDA needs more addresses
+        -- CUDA reserves more address space than the limit
+        kind == "memory" and "ulimit -v 2000000; MOONRANK_DEVICE=cpu" or "")
       equal(status, 0, kind .. ": " .. err)
       local state, reason = third(folder)
       equal(state, "failed", kind)
@@ -193,7 +195,7 @@ it("mr.sweep records a reason for every kind of failure, with and without worker
   end
 end)
 
--- Starts a sweep, waits until all but the third trial have ended, and gives the number of its process.
+-- Starts a sweep, waits until all trials except the third have ended, and returns its process id.
 local function start(folder, oops, workers)
   local id = sweeps.start(folder, "sweep.lua", ("--oops %s --workers %d"):format(oops, workers))
   for _ = 1, 2000 do

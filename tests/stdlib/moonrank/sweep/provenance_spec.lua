@@ -6,7 +6,7 @@ local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
 local describe, it, equal, check, raises = test.describe, test.it, test.equal, test.check, test.raises
 
--- only data differ here; code_spec.lua tests differences of functions
+-- replaces the check of code, so that only data differ in these tests; code_spec.lua tests the check of code
 local code = require "moonrank.sweep.code"
 local code_of, nothing <const> = code.of, function() end
 local constant = code_of(nothing)
@@ -73,7 +73,8 @@ describe("a trial", function()
 end)
 
 describe("a finished study", function()
-  -- Two runs on one store: with the first data, then with what `second` makes of it; the error of the second.
+  -- Runs a sweep with the first data, then with other data on the same store. Returns the error of the second sweep,
+  -- which must not train.
   local function again(folder, first, second)
     sweep(folder, first)
     local was = trained
@@ -218,7 +219,7 @@ it("mr.results reads a store without data fingerprints, and mr.sweep resumes it 
   local function run(trial) return fit(a[trial.fold]) end
   local path = folder .. "/r.db"
   sweep(folder, run, { trials = 2 })
-  do  -- as it was before data had fingerprints
+  do  -- makes the store look like one of an earlier version without data fingerprints
     local opened <close> = store.open(path, "write")
     opened:columns "DROP TABLE data"
     opened:columns "ALTER TABLE trials DROP COLUMN noted"
@@ -248,7 +249,7 @@ it("data descriptions of a store are printed without control characters", functi
   equal(mr.results(folder .. "/r.db"):data(1)[1].role, "other")
 end)
 
--- A script whose data come from a file, read by every process.
+-- A script whose data are read from a file, in every process.
 local script = [[
 local mr = require "moonrank"
 local args = mr.args{ data = "a.csv", workers = 2, inside = false }
@@ -287,7 +288,7 @@ it("a script rerun on other data raises an error, with workers and with data loa
     local printed
     status, printed, err = sweeps.run(folder, "sweep.lua", where .. " --data b.csv")
     equal({ status, printed }, { 1, "" })
-    -- data that the function captures are found before a trial is run again for them
+    -- if the trial's function captures the data, the change is found before a trial is run
     local found = where == "--inside" and err:find("now:  train ", 1, true) or err:find("folds", 1, true)
     check(found and err:find("now", 1, true), err)
     sweeps.write(folder .. "/a.csv", table_of(2))

@@ -1,9 +1,9 @@
--- Tests pruners of sweeps by hand-computed cases.
+-- Tests pruners of sweeps against cases worked out by hand.
 local pruners = require "moonrank.sweep.pruners"
 local test = require "moonrank.test"
 local describe, it, check, equal, raises = test.describe, test.it, test.check, test.equal, test.raises
 
--- A trial that reported these values, at steps 1, 2, ... or at those given.
+-- Returns a trial that reported these values, at steps 1, 2, ... or at the given steps.
 local function trial(number, values, steps, state)
   local reports = {}
   for i, value in ipairs(values) do reports[i] = { step = steps and steps[i] or i, value = value } end
@@ -11,7 +11,7 @@ local function trial(number, values, steps, state)
 end
 
 describe("the median pruner", function()
-  -- at step 2: 0.2, 0.4, 0.6, 0.8; their median is 0.5
+  -- values of the other trials at step 2: 0.2, 0.4, 0.6, 0.8, with median 0.5
   local others = { trial(1, { 0.9, 0.2, 0.9 }), trial(2, { 0, 0.4, 0 }), trial(3, { 0, 0.6 }, nil, "pruned"),
     trial(4, { 0, 0.8, 0.7 }) }
   local pruner = pruners.make{ "median", startup = 4, generation = 1, warmup = 0 }
@@ -22,7 +22,7 @@ describe("the median pruner", function()
   end)
   it("uses the best report so far", function() equal(pruner:decide(trial(5, { 0.6, 0.1 }), others), false) end)
   it("waits until enough others reached the step", function()
-    -- three of them reached step 3: 0.9, 0, 0.7
+    -- three of the other trials reached step 3, with the values 0.9, 0, 0.7
     equal(pruner:decide(trial(5, { 0.1, 0.1, 0.1 }), others), false)
     local eager = pruners.make{ "median", startup = 3, generation = 1, warmup = 0 }
     equal(eager:decide(trial(5, { 0.1, 0.1, 0.69 }), others), true)
@@ -64,12 +64,12 @@ describe("the asha pruner", function()
     return others
   end
   it("promotes one third of the trials at a rung", function()
-    -- six trials with this one, two go on
+    -- six trials, this one included, reached the rung, so two continue
     local others = values_at_rung{ 0.1, 0.2, 0.3, 0.8, 0.9 }
     equal(pruner:decide(trial(6, { 0.7 }), others), true)
     equal(pruner:decide(trial(6, { 0.85 }), others), false)
     equal(pruner:decide(trial(6, { 0.95 }), others), false)
-    -- five with this one: one goes on
+    -- five trials, this one included, reached the rung, so one continues
     others = values_at_rung{ 0.1, 0.2, 0.3, 0.8 }
     equal(pruner:decide(trial(6, { 0.7 }), others), true)
     equal(pruner:decide(trial(6, { 0.81 }), others), false)
@@ -100,7 +100,7 @@ describe("the asha pruner", function()
     equal(found, { 4, 8, 16 })
   end)
   it("compares the trials that reached a rung by their values there", function()
-    -- rung 3: the pruned trial did not reach it, so two trials and this one are compared; later values do not count
+    -- the pruned trial did not reach rung 3, so two trials and this one are compared; later values do not count
     local others = { trial(1, { 0.9 }, nil, "pruned"), trial(2, { 0.1, 0.1, 0.5, 0.9 }),
       trial(3, { 0.1, 0.1, 0.6, 0.1 }) }
     equal(pruner:decide(trial(4, { 1, 1, 0.55 }), others), true)
@@ -131,11 +131,12 @@ describe("the wilcoxon pruner", function()
     equal(strict:decide(trial(4, { 0.4, 0.49, 0.58, 0.67, 0.76 }), others), true)  -- 1/32
   end)
   it("continues if folds disagree or the trial is the better one", function()
-    -- one of four folds better, by the second smallest difference: P(W+ <= 2) = 3/16
+    -- this trial is better in one of four folds, by the second smallest difference: P(W+ <= 2) = 3/16 is not
+    -- significant
     equal(pruner:decide(trial(4, { 0.4, 0.8, 0.4, 0.4 }), others), false)
-    -- by the smallest: P(W+ <= 1) = 2/16
+    -- better in one of four folds, by the smallest difference: P(W+ <= 1) = 2/16 is not significant
     equal(pruner:decide(trial(4, { 0.51, 0.5, 0.5, 0.5 }), others), false)
-    -- five folds, one better by the smallest: P(W+ <= 1) = 2/32
+    -- better in one of five folds, by the smallest difference: P(W+ <= 1) = 2/32 is significant
     equal(pruner:decide(trial(4, { 0.51, 0.5, 0.5, 0.5, 0.4 }), others), true)
     equal(pruner:decide(trial(4, { 0.6, 0.7, 0.8, 0.9, 1 }), others), false)
     equal(pruner:decide(trial(4, { 0.5, 0.6, 0.7, 0.8, 0.9 }), others), false)
@@ -161,7 +162,8 @@ describe("every pruner", function()
       local generations = {}
       for i, number in ipairs{ 1, 10, 11, 25 } do generations[i] = pruner:generation_of(number) end
       equal(generations, { 1, 1, 11, 21 })
-      -- trials 1 to 10 see no others, trials 11 to 20 see 0.1 ten times, and later trials also 0.9
+      -- with generations of ten, trials 1 to 10 see no other trial, trials 11 to 20 see the value 0.1 of ten trials,
+      -- and later ones also 0.9
       equal(pruner:decide(trial(10, { 0 }), others), false)
       equal(pruner:decide(trial(11, { 0.5 }), others), false)
       equal(pruner:decide(trial(11, { 0.05 }), others), true)

@@ -1,4 +1,5 @@
--- Tests sweeps under mpirun: the same tables as without MPI, also if a rank or its worker fails.
+-- Tests sweeps under mpirun: tables must equal those without MPI, also if a rank (process of the MPI job) or its worker
+-- fails.
 local mr = require "moonrank"
 local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
@@ -10,7 +11,7 @@ if sweeps.is_skipped("ranks", why) then return end
 local script = sweeps.read "tests/support/pruned_study.lua"
 local function new_folder() return sweeps.new_folder(script) end
 
--- The processes of the job, in the order of their ranks.
+-- Returns the processes of the MPI job, in the order of their ranks.
 local function ranks_of(id)
   for _ = 1, 1000 do
     local ranks = sweeps.children(id)
@@ -103,8 +104,8 @@ end)
 
 it("Ctrl-C of mpirun interrupts trials of mr.sweep, which a later run repeats", function()
   local folder = new_folder()
-  -- It wakes the ranks, asks them to end and kills them, so many seconds apart. One second, its default, is short
-  -- on a busy machine.
+  -- On SIGTERM, mpirun wakes its ranks, asks them to end, and kills them, with this many seconds in between. The
+  -- default of one second is too short on a busy machine.
   local id = sweeps.start(folder, "sweep.lua", "--wait 2", sweeps.mpirun(3, "--mca odls_base_sigkill_timeout 4"))
   first_trial(folder, 1)
   sweeps.signal(id, "TERM")
@@ -159,7 +160,7 @@ for gpu in pairs(seen) do names[#names + 1] = ("%d"):format(gpu) end
 table.sort(names)
 print(table.concat(names, " "))
 ]])
-  -- The GPUs are made up, so the programs must not use one.
+  -- The GPUs are made up, so the programs must run on the CPU.
   local _, out, err = sweeps.run(folder, "gpus.lua", "a.db", "MOONRANK_DEVICE=cpu")
   equal(out, "0 1\n", err)
   equal(sweeps.read(folder .. "/a.db.files/study/worker_3.log"), "")

@@ -1,4 +1,5 @@
--- Tests interrupted trials: their time is the sum of all parts, and no trial uses the checkpoint of another study.
+-- Tests interrupted trials: the stored time is the sum over all attempts, and no trial uses the checkpoint of another
+-- study.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -12,7 +13,7 @@ local function wait(seconds)
   while core.clock() - from < seconds do end
 end
 
--- A study of one trial with four epochs. If file `cut` exists, the trial is interrupted after epoch 2.
+-- A study of one trial with four epochs. If the file `cut` exists, the trial is interrupted after epoch 2.
 local function sweep(folder)
   return mr.sweep{ name = "parts", store = folder .. "/results.db", metric = "ndcg", workers = 0, progress = false,
     space = { x = mr.choice{ 1 } }, run = function(trial)

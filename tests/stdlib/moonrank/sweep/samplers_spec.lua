@@ -6,7 +6,7 @@ local space = require "moonrank.sweep.space"
 local test = require "moonrank.test"
 local describe, it, check, equal, near, raises = test.describe, test.it, test.check, test.equal, test.near, test.raises
 
--- Checks that parameters are a combination of a space.
+-- Checks that parameters are a valid combination of a search space.
 local function belongs(s, params)
   equal(params, s:draw(function(entry)
     local value = params[entry.name]
@@ -21,8 +21,8 @@ local mixed = space.new{
   loss = mr.choice{ "ndcg", "ap", "rr" }, mr.when("loss", { "ap", "rr" }, { gain = mr.choice{ 1, 2 } }),
 }
 
--- The largest distance between the values' distribution and the expected one (Kolmogorov),
--- and its 0.1 % critical value.
+-- Returns the Kolmogorov-Smirnov distance between the values and a distribution function, and its critical value at 0.1
+-- %.
 local function kolmogorov(values, cdf)
   table.sort(values)
   local n, d = #values, 0
@@ -32,7 +32,7 @@ local function kolmogorov(values, cdf)
   return d, 1.95 / math.sqrt(n)
 end
 
--- A study: the values of n trials under `f`, one after another.
+-- Simulates a study of n trials one after another: the sampler suggests parameters, and `f` gives the value.
 local function study(sampler, n, f)
   local history = {}
   for number = 1, n do
@@ -61,7 +61,8 @@ describe("every sampler", function()
       for number = 24, 1, -1 do
         local first = sampler:generation_of(number)
         check(first >= 1 and first <= number)
-        -- a new sampler gets only earlier generations, in reverse order
+        -- a new sampler that gets only trials of earlier generations, in reverse order, must suggest the same
+        -- parameters
         local seen = {}
         for k = first - 1, 1, -1 do seen[#seen + 1] = history[k] end
         equal(samplers.make(how, s, 11):suggest(number, seen), history[number].params, "trial " .. number)
@@ -137,7 +138,7 @@ describe("the random sampler", function()
       sums[1] = sums[1] + x[i] * (math.log(lr[i], 10) + 2)
       sums[2] = sums[2] + x[i] * x[i + 1]
     end
-    -- standard deviations of the products: sqrt(1/3 * 4/3) and 1/3
+    -- the products have standard deviations sqrt(1/3 * 4/3) and 1/3
     near(sums[1] / n, 0, { atol = 4 * 2 / 3 / math.sqrt(n) })
     near(sums[2] / n, 0, { atol = 4 / 3 / math.sqrt(n) })
   end)
@@ -146,7 +147,7 @@ end)
 describe("the Sobol sequence", function()
   local function at(index, dimension, shift) return (core.sobol_bits(index, dimension) ~ (shift or 0)) / (1 << 32) end
   it("begins with the published points", function()
-    -- the example that comes with new-joe-kuo-6.21201: three dimensions, ten points
+    -- the example of the file new-joe-kuo-6.21201 (direction numbers of Sobol sequences): three dimensions, ten points
     local published = {
       { 0, 0, 0 }, { 0.5, 0.5, 0.5 }, { 0.75, 0.25, 0.25 }, { 0.25, 0.75, 0.75 }, { 0.375, 0.375, 0.625 },
       { 0.875, 0.875, 0.125 }, { 0.625, 0.125, 0.875 }, { 0.125, 0.625, 0.375 }, { 0.1875, 0.3125, 0.9375 },
@@ -164,7 +165,7 @@ describe("the Sobol sequence", function()
     end
   end)
   it("equals scipy.stats.qmc.Sobol in high dimensions", function()
-    -- scipy.stats.qmc.Sobol(64, scramble=False, bits=32), point 1000
+    -- expected: scipy.stats.qmc.Sobol(64, scramble=False, bits=32), point 1000
     local point = { [10] = 297795584, [20] = 3116367872, [37] = 3644850176, [50] = 2059403264, [64] = 1916796928 }
     for dimension, bits in pairs(point) do equal(core.sobol_bits(1000, dimension), bits, "dimension " .. dimension) end
   end)
@@ -218,7 +219,7 @@ describe("the Sobol sequence", function()
       return math.sqrt(squares / 8)
     end
     local even, random = rms "sobol", rms "random"
-    -- (4/3)^5 - 1 is the variance of the product
+    -- the product has the variance (4/3)^5 - 1
     near(random, math.sqrt(((4 / 3) ^ 5 - 1) / 512), { rtol = 0.75 })
     check(even < random / 4, ("sobol %g, random %g"):format(even, random))
   end)

@@ -1,4 +1,4 @@
--- Tests the order in which trials of a sweep start, and the time left that is shown.
+-- Tests the order in which a sweep starts its trials, and the remaining time that it shows.
 local mr = require "moonrank"
 local frame = require "moonrank.sweep.frame"
 local samplers = require "moonrank.sweep.samplers"

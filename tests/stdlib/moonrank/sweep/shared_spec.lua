@@ -28,7 +28,8 @@ local results = mr.results("r.db", "study")
 print(sound[1][1], results:counts().done or 0, #results:trials{ states = { "done" } }.rows)
 ]]
 
--- `body` gets a folder and a function that says what a reader sees there.
+-- Calls `body` with a folder, the variable that chooses SQLite's file system, and a function that returns what a reader
+-- finds in the store.
 local function on(system, body)
   local folder = sweeps.new_folder(script)
   sweeps.write(folder .. "/read.lua", read_script)
@@ -41,7 +42,7 @@ local function on(system, body)
   end)
 end
 
--- Names in a folder without the files of the test itself.
+-- Returns the names of the files in a folder, except those of the test itself.
 local function left_in(folder)
   local own, names = {}, {}
   for name in ("sweep.lua read.lua start.sh pid status out err"):gmatch "%S+" do own[name] = true end
@@ -52,7 +53,7 @@ local function left_in(folder)
   return names
 end
 
--- Waits until a reader sees so many trials; returns how many it saw.
+-- Waits until a reader finds so many trials. Returns how many it found.
 local function wait_for(reads, count)
   for _ = 1, 300 do
     local _, done = reads()
@@ -101,7 +102,7 @@ for _, system in ipairs{ "unix-none", "unix-dotfile" } do
       local count = 0
       for _ = 1, 3 do
         local id = sweeps.start(folder, "sweep.lua", "--trials 10000 --wait 0.001", before)
-        local seen = wait_for(reads, count + 10)  -- a copy of this writer, not of the one before
+        local seen = wait_for(reads, count + 10)  -- waits for a readable copy by this writer, not by the one before
         sweeps.signal(id, "KILL")
         sweeps.finish(folder)
         local sound, done, _, said = reads()
@@ -111,7 +112,8 @@ for _, system in ipairs{ "unix-none", "unix-dotfile" } do
       end
       local _, before_last = reads()
       equal((sweeps.run(folder, "sweep.lua", "--trials 1 --name other", before)), 0)
-      equal(left_in(folder), { "r.db", "r.db.files/" })  -- the lock of the study that was killed
+      -- the folder r.db.files has the lock of the study whose process was killed
+      equal(left_in(folder), { "r.db", "r.db.files/" })
       local sound, done, rows = reads()
       equal(sound, "ok")
       check(done >= before_last and rows == done, "nothing was lost")
@@ -124,7 +126,8 @@ for _, system in ipairs{ "unix-none", "unix-dotfile" } do
       local seen = wait_for(reads, 10)
       sweeps.signal(id, "KILL")
       sweeps.finish(folder)
-      os.remove(folder .. "/r.db.writer")  -- what the takeover does first
+      -- deletes the lock of the writer, which is the first thing that another writer does when it takes over
+      os.remove(folder .. "/r.db.writer")
       local sound, done, rows, said = reads()
       equal(sound, "ok", said)
       check(done >= seen and rows == done, said)
@@ -180,7 +183,8 @@ opened:close()
   equal(status, 0, err)
   local copies, part, trials = out:match "(%d+)%s+(%S+)%s+(%d+)"
   check(tonumber(copies) >= 1 and tonumber(copies) < tonumber(trials), out)
-  -- a copy is paid for by the time after it, so the last one does not count
+  -- so much time follows each copy that copying takes at most 5 %; the last copy has no time after it and is not
+  -- counted
   check(tonumber(part) <= 0.05, out)
 end)
 

@@ -1,14 +1,14 @@
--- Tests a sweep under Slurm, on a cluster of one node that this spec starts and stops.
+-- Tests a sweep under Slurm, on a cluster of one node that this test starts and stops.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
 local it, equal, check = test.it, test.equal, test.check
 
--- The number of this process.
+-- Returns the id of this process.
 local function own_id() return sweeps.read "/proc/self/stat":match "%d+" end
 
--- Prefix that makes a command use this Slurm; nil and the reason if Slurm cannot be started.
+-- Starts Slurm. Returns a prefix that makes a command use it, or nil and the reason if Slurm cannot be started.
 local function slurm()
   if not core.mpi_library() then return nil, "MPI is not built in" end
   for _, program in ipairs{ "munged", "slurmctld", "slurmd", "srun" } do

@@ -1,4 +1,5 @@
--- Tests studies of few trials: generations, warmup, spread of points, first points and mr.seeds.
+-- Tests studies with few trials: generations of samplers, warmup of pruners, even spread of points, the first points,
+-- and mr.seeds.
 local mr = require "moonrank"
 local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"

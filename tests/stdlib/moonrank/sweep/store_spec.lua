@@ -21,7 +21,7 @@ mr.sweep{ name = "study", store = args.store, workers = args.workers, progress =
 
 local function new_folder() return sweeps.new_folder(script) end
 
--- Waits until so many trials of a study have ended.
+-- Waits until `count` trials of a study have ended.
 local function wait_for_trials(folder, count)
   for _ = 1, 3000 do
     local _, counts = pcall(function() return mr.results(folder .. "/r.db"):counts() end)
@@ -93,7 +93,7 @@ end)
 it("mr.sweep reads a large result from a worker quickly", function()
   local folder = new_folder()
   local began = core.clock()
-  -- 40 MB each: beyond what fits between two processes at once
+  -- each result has 40 MB, more than a pipe between two processes holds at once
   local status, _, err = sweeps.run(folder, "sweep.lua", "--trials 2 --workers 1 --numbers 5000000")
   equal(status, 0, err)
   check(core.clock() - began < 30, ("%.0f s"):format(core.clock() - began))

@@ -1,4 +1,5 @@
--- Tests sweeps with worker processes: the same tables for any number of workers, and no lost trials if some end.
+-- Tests sweeps with worker processes: tables must be equal for any number of workers, and no trial may be lost if
+-- workers end.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local sweeps = dofile "tests/support/sweeps.lua"
@@ -99,7 +100,7 @@ print(second:best().value)
   equal(out, "16.0\n")
 end)
 
--- The study of 24 trials goes on to its end.
+-- Resumes the study, and checks that all of its 24 trials finish.
 local function goes_on(folder, workers)
   equal((sweeps.run(folder, "sweep.lua", "--sampler random --workers " .. workers)), 0)
   equal(mr.results(folder .. "/r.db"):counts(), { done = 24 })
@@ -119,7 +120,8 @@ it("Ctrl-C interrupts trials of mr.sweep, which a later run repeats, and a secon
   local id = sweeps.start(folder, "sweep.lua", "--sampler random --workers 2 --wait 1")
   began_in(folder, "r.db")
   local workers = sweeps.children(id)
-  os.execute(("kill -INT %d; sleep 0.02; kill -INT %d"):format(id, id))  -- one Ctrl-C, as `timeout` sends it
+  -- two signals in quick succession count as one Ctrl-C, because `timeout` signals the program and its group
+  os.execute(("kill -INT %d; sleep 0.02; kill -INT %d"):format(id, id))
   local status, err = sweeps.finish(folder)
   equal(status, 130, err)
   check(err:find "moonrank: interrupted", err)

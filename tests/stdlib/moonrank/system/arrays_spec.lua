@@ -1,4 +1,5 @@
--- Arrays in files of other programs. The files that are read are written here, byte by byte, as NumPy's documents say.
+-- Tests array files of other programs, such as NumPy's .npy. Files to read are written here byte by byte, as NumPy's
+-- documentation says.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local files = require "tests.support.files"
@@ -13,7 +14,7 @@ local function file_of(name, bytes)
   return path
 end
 
--- Returns an .npy file of version 1 or 2 with this dictionary and these numbers.
+-- Returns the bytes of an .npy file of version 1 or 2 with this dictionary in its header and these numbers.
 local function npy(header, numbers, version)
   local form = (version or 1) == 1 and "<s2" or "<s4"
   return "\x93NUMPY" .. string.char(version or 1, 0) .. form:pack(header) .. numbers
@@ -34,7 +35,7 @@ local function read(...) return mr.load_tensors(file_of("x.npy", npy(...))) end
 -- Debian's Python comes first, because ./bootstrap installs its packages
 local interpreter = core.is_file "/usr/bin/python3" and "/usr/bin/python3" or "python3"
 
--- Runs Python with NumPy on a text; false if there is none.
+-- Runs Python code with NumPy. Returns false if there is no such Python.
 local function python(text)
   local script = file_of("script.py", text)
   local printed = files.output(("cd '%s' && %s %s 2>&1"):format(folder, interpreter, script))
@@ -57,7 +58,7 @@ describe("load_tensors:", function()
   end)
 
   it("reads numbers of 16 bits", function()
-    -- one, -2, the largest, the smallest subnormal, infinity, zero
+    -- float16 values: 1, -2, the largest, the smallest subnormal, infinity, -0
     local found = read(header("'<f2'", "(6,)"), ("<I2I2I2I2I2I2"):pack(0x3C00, 0xC000, 0x7BFF, 0x0001, 0x7C00, 0x8000))
     local expected = { 1, -2, 65504, 2.0 ^ -24, math.huge, -0.0 }
     for i, number in ipairs(expected) do equal(found[i]:item(), number) end

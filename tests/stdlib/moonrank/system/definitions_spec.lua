@@ -1,4 +1,4 @@
--- Tests definitions by name in scripts, and definitions that only one script sees.
+-- Tests entries that scripts define by name (such as losses), and definitions that only one script sees.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local definitions = require "moonrank.system.definitions"

@@ -1,4 +1,4 @@
--- Tests the progress line with a clock and an output of the test.
+-- Tests the progress line with a simulated clock and output.
 local test = require "moonrank.test"
 local progress = require "moonrank.system.progress"
 local describe, it = test.describe, test.it

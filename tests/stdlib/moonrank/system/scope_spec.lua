@@ -1,4 +1,5 @@
--- Tests that a scope applies only to its own call, also with coroutines.
+-- Tests that a scope (state that is set during one call, such as mr.no_grad) applies only inside its call, also with
+-- coroutines.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local random = require "moonrank.tensor.random"

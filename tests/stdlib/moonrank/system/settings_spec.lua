@@ -1,5 +1,5 @@
--- Tests settings as texts in sweeps and checkpoints: tables are compared by contents, and values without a text are
--- rejected.
+-- Tests how sweeps and checkpoints store settings as texts: tables are compared by contents, and values without a text
+-- form are rejected.
 local mr = require "moonrank"
 local earlier = dofile "tests/support/earlier.lua"
 local store = require "moonrank.sweep.store"
@@ -51,7 +51,7 @@ describe("settings texts", function()
     local unlike = mr.lists{ { 1, 0 } }
     local ratings = mr.data.synthetic{ kind = "ratings", users = 30, items = 60, mean_activity = 20, seed = 3 }
     local folds = ratings:binarize(4):min_relevant(4):folds{ k = 2, seed = 3 }
-    for _, two in ipairs{  -- objects whose printed text is the same
+    for _, two in ipairs{  -- pairs of objects that differ although their printed text is the same
       { mr.data.scored(mr.tensor{ 1, 2 }, unlike), mr.data.scored(mr.tensor{ 2, 1 }, unlike) },
       { mr.models.popularity{ fold = folds[1] }, mr.models.popularity{ fold = folds[2] } },
       { mr.models.item_knn{ fold = folds[1] }, mr.models.item_knn{ fold = folds[2] } },

@@ -1,4 +1,4 @@
--- LaTeX of tables, comparisons and results: structure, order of the rows, and the best in bold.
+-- Tests LaTeX output of tables, comparisons and results: structure, order of rows, and the best values in bold.
 local core = require "moonrank.core"
 local mr = require "moonrank"
 local program = dofile "tests/support/program.lua"
@@ -118,7 +118,7 @@ describe("table:to_latex", function()
   end)
 end)
 
--- Three systems on 12 lists, with the relevant row at fixed ranks: rr 1, 1/2 and 1/3.
+-- Makes three systems on 12 lists. Each has the relevant row at a fixed rank: rr is 1, 1/2 and 1/3.
 local function compared()
   local judged, scores = {}, { one = {}, two = {}, three = {} }
   for list = 1, 12 do

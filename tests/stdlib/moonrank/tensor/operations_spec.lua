@@ -1,4 +1,4 @@
--- Operations of models: against reference values of another library, plain loops, and differences.
+-- Tests tensor operations for models against reference values of another library, plain loops, and finite differences.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -13,7 +13,7 @@ local function index(t) return mr.tensor(t, { dtype = "int64" }) end
 local function random(shape, seed) return mr.normal(shape, { seed = seed, dtype = "float64" }) end
 local function flat(x) return x:reshape(x:numel()):totable() end
 
--- Calls of Moonrank for the names of the reference; x are the inputs, a the arguments.
+-- Calls of Moonrank for each name in the reference file; x are the input tensors, a the arguments.
 local calls = {
   logsumexp = function(x, a) return x[1]:logsumexp(a.dim) end,
   log_softmax = function(x, a) return x[1]:log_softmax(a.dim) end,
@@ -78,7 +78,7 @@ describe("operation", function()
   end)
 end)
 
--- f of every run of entries of a matrix along a dimension, as a flat table.
+-- Returns f(entries) for every row or column of a matrix (entries along dimension `dim`), as a flat table.
 local function runs(x, dim, f)
   local rows, out = x:totable(), {}
   if dim == 2 then

@@ -1,4 +1,4 @@
--- Tests operations on rows of matrices, which have loops of their own on the CPU: broadcasting along dimensions, sums
+-- Tests operations on rows of matrices, which have their own loops on the CPU: broadcasting along dimensions, sums
 -- along dimensions, gathered rows, and inner products of rows.
 local mr = require "moonrank"
 local test = require "moonrank.test"
@@ -8,12 +8,12 @@ local f64 = { dtype = "float64" }
 local function random(shape, seed) return mr.normal(shape, { seed = seed, dtype = "float64" }) end
 local function flat(x) return x:reshape(x:numel()):totable() end
 
--- Numbers of rows from 1 to n: `count` of them, with repeats.
+-- Returns `count` random row numbers from 1 to n, with repeats.
 local function numbers(n, count, seed)
   return mr.uniform({ count }, { low = 1, high = n + 1, seed = seed, dtype = "float64" }):long()
 end
 
--- The entries of `x` in the order of a broadcast to `shape`, as a table.
+-- Returns the entries of `x` after broadcasting to `shape`, as a flat table.
 local function stretched(x, shape)
   local of, values, out = x:shape(), flat(x), {}
   for i = 0, shape[1] * shape[2] * shape[3] - 1 do
@@ -77,7 +77,8 @@ it("sums along a dimension are sums of loops over the entries", function()
         expected[at] = total
       end
     end
-    if x.device == "cpu" then equal(flat(x:sum(d)), expected) end  -- a GPU adds in another order
+    -- a GPU adds in another order, so results differ by rounding
+    if x.device == "cpu" then equal(flat(x:sum(d)), expected) end
     near(flat(x:sum(d)), expected, 1e-13)
     near(flat(x:mean(d)), flat(x:sum(d) / shape[d]), 1e-14)
   end
@@ -109,10 +110,11 @@ describe("inner products of gathered rows", function()
   local count = 300
   local function tables() return random({ 9, 19 }, 8):requires_grad(), random({ 800, 19 }, 9):requires_grad() end
   local i, j, weights = numbers(9, count, 10), numbers(800, count, 11), random({ count }, 12)
-  -- The product with 1 hides from the operations that rows were gathered.
+  -- Multiplying by 1 hides from later operations that their input was gathered by rows, so that they take the general
+  -- way.
   local function hidden(x) return x * mr.ones({ 1, 1 }, f64) end
 
-  -- Compares the gradients of f(a, b, identity) and f(a, b, hidden), which are equal.
+  -- Checks that f(a, b, identity) and f(a, b, hidden) have equal gradients.
   local function same(f)
     local a, b = tables()
     local c, d = tables();
