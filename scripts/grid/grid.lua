@@ -47,7 +47,9 @@ Cells have the loss's own metric on test and its change against no bound; *: sig
 run did not converge; r: not shown to rank better than at random.]] },
   { "Cells with something wrong", findings.flaws(grids) },
 } do
-  if #each[2].rows > 0 then tables[#tables + 1] = experiment.named(each[1], mr.table(each[2]), nil, each[3]) end
+  if #each[2].rows > 0 then
+    tables[#tables + 1] = experiment.named(each[1], mr.table(each[2]), { runs = "all" }, each[3])
+  end
 end
 local section = experiment.finish(args, fig, findings.text(args, grids, compared, losses, bounds, left),
   table.unpack(tables))

@@ -9,11 +9,16 @@ local M = {}
 local families = {
   { "smooth metrics", "ndcg", "approx_ndcg", "soft_rank", "neural_ndcg", "top_n_rank", "ap", "tfmap", "rr", "log_rr",
     "climf", "nrbp" },
+  { "soft sorting and top k", "softsort_ndcg", "projected_ndcg", "soft_top_k", "soft_precision", "soft_recall",
+    "soft_hit" },
   { "pairs, weighted", "lambdarank", "lambdarank_ap", "lambdarank_rr", "lambdarank_nrbp", "lambdarank_precision",
     "ndcg_loss_1", "ndcg_loss_2", "ndcg_loss_2pp" },
   { "pairs", "ranknet", "ranknet_all_pairs", "ranknet_upsampled", "direct_ranker", "hinge", "bpr", "warp", "lambdafm" },
   { "lists", "listnet", "softmax_cross_entropy", "listmle", "p_listmle" },
-  { "rows", "mse", "bce", "squared_hinge", "ordinal" },
+  { "softmax and negatives", "sl", "psl", "bsl", "bsl_per_positive", "sl_at_k", "sampled_softmax", "full_softmax",
+    "llpauc", "llpauc_as_coded" },
+  { "random rankings", "pl_rank", "policy_gradient" },
+  { "rows", "mse", "bce", "gbce", "squared_hinge", "ordinal" },
 }
 
 -- The order of the heat map's columns, one per bound: affine bounds are first. Bounds that this list does not name
