@@ -44,7 +44,7 @@ void look_for_anomaly(const char* operation, const Tensor& out, const std::vecto
   if (entry < 0) return;
   for (const Tensor& x : inputs) {
     const int64_t before = first_anomaly(x);
-    if (before >= 0) throw std::runtime_error("'" + std::string(operation) + "' got " + place(x, before));
+    if (before >= 0) throw std::runtime_error("'" + std::string(operation) + "' got an input with " + place(x, before));
   }
   throw std::runtime_error("'" + std::string(operation) + "' made " + place(out, entry));
 }

@@ -14,7 +14,8 @@ Anomaly detect_anomalies(Anomaly wanted);
 Anomaly detected_anomalies();
 
 /// Throws std::runtime_error if an operation's result has a NaN, or an infinity if infinities are looked for. The error
-/// is "'log' made NaN at entry 3 of 9", or "'log' got NaN ..." if one of its inputs already has one.
+/// is "'log' made NaN at entry 3 of 9", or "'log' got an input with NaN ..." if one of its inputs already has
+/// one.
 void look_for_anomaly(const char* operation, const Tensor& out, const std::vector<Tensor>& inputs);
 /// Like `look_for_anomaly`, but checks the derivative of an operation by one of its inputs. `number` is the input's
 /// position, counted from 0.

@@ -112,7 +112,7 @@ ListShape shape_of(const Metric& metric, std::optional<int64_t> n, std::optional
     throw ArgumentError("n", std::to_string(*n) + ", but there are " + std::to_string(rows) + " grades");
   if (p) throw ArgumentError("p", "was given together with grades: pass only one of p and grades");
   for (const double y : grades) {
-    if (!(y >= 0 && y <= 1000)) throw ArgumentError("grades", std::to_string(y) + ", expected 0 to 1000");
+    if (!(y >= 0 && y <= 1000)) throw ArgumentError("grades", number_text(y) + ", expected 0 to 1000");
   }
   const std::vector<float> as_in_lists(grades.begin(), grades.end());
   return shape_of(metric, as_in_lists.data(), rows, beta);

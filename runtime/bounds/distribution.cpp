@@ -91,7 +91,7 @@ double Distribution::cdf(double s) const {
 }
 
 double Distribution::quantile(double q) const {
-  if (!(q >= 0 && q <= 1)) throw ArgumentError("q", (std::isnan(q) ? "NaN" : std::to_string(q)) + ", expected 0 to 1");
+  if (!(q >= 0 && q <= 1)) throw ArgumentError("q", number_text(q) + ", expected 0 to 1");
   size_t low = 0, high = values().size() - 1;
   while (low < high) {
     const size_t middle = (low + high) / 2;

@@ -124,16 +124,17 @@ void check_spread(const Metric& metric, const ListShape& shape, double sd) {
   // Sampling weights are e^(beta grade). The ratio of two weights must be at most e^300, so that sums do not overflow.
   const double pulls = shape.grades.empty() ? 0 : std::fabs(shape.beta) * (shape.grades.front() - shape.grades.back());
   if (pulls > most_pull) {
-    std::snprintf(text, sizeof text,
-                  "%g times the range of the grades, %g, is too large: expected a product of at most %g", shape.beta,
-                  static_cast<double>(shape.grades.front() - shape.grades.back()), most_pull);
+    std::snprintf(
+        text, sizeof text,
+        "%g times %g, the highest minus the lowest grade, is too far from 0: expected a product from %g to %g",
+        shape.beta, static_cast<double>(shape.grades.front() - shape.grades.back()), -most_pull, most_pull);
     throw ArgumentError("beta", text);
   }
   const BoundStats stats = bound_stats(metric, shape, false);
   if (sd >= least_spread * (stats.max - stats.min)) return;
   std::snprintf(text, sizeof text,
-                "%g is too far from 0 for %s of %lld rows of which %lld are relevant: nearly all rankings have the "
-                "same value (standard deviation %.3g, range %.3g)",
+                "%g is too far from 0 for %s of %lld rows of which %lld are relevant: with it, nearly all random "
+                "rankings have the same value (standard deviation %.3g, range %.3g). Pass a beta nearer to 0",
                 shape.beta, metric.name.c_str(), static_cast<long long>(shape.n), static_cast<long long>(shape.p), sd,
                 stats.max - stats.min);
   throw ArgumentError("beta", text);

@@ -41,10 +41,8 @@ SharedDistribution distribution_of(const Tensor& values, std::optional<std::stri
   constexpr double largest = 1e150;  // largest absolute value of an entry, so that squares of differences are finite
   for (size_t i = 0; i < numbers.size(); ++i) {
     if (std::fabs(numbers[i]) <= largest) continue;
-    char text[120];
-    std::snprintf(text, sizeof text, "entry %zu is %g, expected an absolute value of at most %g", i + 1, numbers[i],
-                  largest);
-    throw ArgumentError("values", text);
+    throw ArgumentError("values", "entry " + std::to_string(i + 1) + " is " + number_text(numbers[i]) +
+                                      ", expected an absolute value of at most " + number_text(largest));
   }
   const std::string how = method.value_or("values");
   for (const char* const known : {"values", "enumerated", "sampled"}) {

@@ -33,9 +33,10 @@ double Smoothing::steepness(double sd, double range) const {
   const double a = kind == by_steepness ? amount : amount / sd;
   if (range <= 0 || (a * range >= 1e-9 && a * range <= 1e150)) return a;
   char text[160];
-  std::snprintf(text, sizeof text,
-                "%g gives the steepness a = %g for values of range %g, expected a times the range from 1e-9 to 1e150",
-                amount, range, a);
+  std::snprintf(
+      text, sizeof text,
+      "%g gives the steepness %g for values with the range %g, expected a product of the two from 1e-9 to 1e150",
+      amount, range, a);
   throw ArgumentError(kind == by_steepness ? "steepness" : "kappa", text);
 }
 
@@ -81,7 +82,7 @@ double RankingDistribution::cdf(double s) const {
 
 double RankingDistribution::quantile(double q) const {
   if (listed_) return listed_->quantile(q);
-  if (!(q >= 0 && q <= 1)) throw ArgumentError("q", std::to_string(q) + ", expected 0 to 1");
+  if (!(q >= 0 && q <= 1)) throw ArgumentError("q", number_text(q) + ", expected 0 to 1");
   return std::clamp(fine().quantile(q), min(), max());
 }
 

@@ -167,7 +167,8 @@ void read_subcommand(const std::vector<std::string>& words, size_t at, Command* 
   command->names = rest;
   if (name == "test" && rest.empty()) throw UsageError("test: expected the name of at least one spec, got none");
   if (name == "results" && rest.size() != 1) {
-    throw UsageError("results: expected the name of one store, got " + std::to_string(rest.size()));
+    throw UsageError("results: expected the name of one store, got " +
+                     (rest.empty() ? "none" : std::to_string(rest.size()) + " names"));
   }
   if (name == "doc" && rest.size() > 1) {
     command->names = {rest.front()};

@@ -115,7 +115,8 @@ size_t column_of(const CsvReader& file, const CsvRecord& first, const std::strin
   if (!header) {
     throw ParseError(file.path(), first.line, 1,
                      "found " + std::to_string(first.fields.size()) +
-                         " columns and no header, expected a column number, got " + quoted(name));
+                         " columns and no header, expected a column number from 1 to " +
+                         std::to_string(first.fields.size()) + ", got " + quoted(name));
   }
   throw ParseError(file.path(), first.line, 1,
                    "found " + columns_text(file, first) + ", expected one named " + quoted(name));

@@ -1,5 +1,8 @@
 #include "runtime/lua/failure.h"
 
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <string_view>
@@ -81,7 +84,9 @@ int raise(lua_State* L, const OpRow& row, const Failure& failure) {
   const Entry entry = entry_of(L);
   // A field is read by Lua's metamethod "index". The error names the field's C++ function instead, which says more.
   const bool is_field = entry.found && !entry.direct && std::strcmp(entry.frame.namewhat, "metamethod") == 0;
-  const bool is_named = entry.found && entry.frame.name != nullptr && !is_field;
+  // Lua names a function "?" that was called by a name it cannot tell, as in x[name](x).
+  const bool is_named =
+      entry.found && entry.frame.name != nullptr && std::strcmp(entry.frame.name, "?") != 0 && !is_field;
   const char* const function = is_named ? entry.frame.name : row.name;
   int argument = failure.argument;
   char name[64] = "";
@@ -115,3 +120,13 @@ int raise(lua_State* L, const OpRow& row, const Failure& failure) {
 }
 
 }  // namespace mr::lua
+
+namespace mr {
+
+std::string number_text(double x) {
+  if (std::isnan(x)) return "NaN";
+  std::array<char, 32> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), x).ptr};
+}
+
+}  // namespace mr

@@ -69,4 +69,7 @@ class ArgumentError : public std::invalid_argument {
   std::string argument_;
 };
 
+/// Returns a number for a message: the shortest decimal text that parses to it, or "NaN".
+std::string number_text(double x);
+
 }  // namespace mr

@@ -294,45 +294,46 @@ std::shared_ptr<Deferred> Deferred::start(const Tensor& parameter, const Moments
 namespace {
 
 void expect(bool holds, const char* what) {
-  if (!holds) throw std::runtime_error(std::string("deferred updates: ") + what);
+  if (!holds) throw std::runtime_error(std::string("the deferred updates in the file cannot be applied: ") + what);
 }
 
 GlideMethod method_of(const Tensor& settings, Dtype dtype) {
   // number of settings; files that were written before weight decay could be deferred have 4
   const int64_t given = settings.entries();
   expect(settings.dtype() == Dtype::float64 && (given == 4 || given == 5),
-         "'settings' is not a vector of five float64 numbers");
+         "tensor 'settings' does not have five float64 numbers");
   const Span<const double> at = settings.span<const double>();
   const StepKind kind = at[3] == 0 ? StepKind::sgd : at[3] == 1 ? StepKind::adam : StepKind::root;
   const GlideMethod method{kind, at[0], at[1], at[2], given == 5 ? at[4] : 0};
   const auto share = [](double beta) { return beta >= 0 && beta <= 1; };
   expect(share(method.beta1) && method.beta1 < 1 && share(method.beta2) && method.epsilon >= 0 && method.decay >= 0 &&
              std::isfinite(method.decay) && at[3] == number_of(kind) && StepLog::possible(method, dtype),
-         "'settings' belongs to an optimizer that cannot defer updates");
+         "tensor 'settings' has options of an optimizer that cannot defer updates");
   return method;
 }
 
 void check_put_off(const Tensor& parameter, const PutOff& off, const GlideMethod& method, int64_t now) {
   expect(parameter.device() == Device::cpu && parameter.whole() && parameter.dims() > 0 && parameter.entries() > 0,
-         "the parameter cannot have them: expected a non-empty matrix on the CPU");
+         "their parameter is not a matrix with entries on the CPU");
   const int64_t width = parameter.shape().stride(0) * (method.tables());
   expect(off.rows.dtype() == parameter.dtype() && off.rows.shape() == Shape({parameter.size(0), width}),
-         "'rows' does not match the parameter's shape and type");
+         "tensor 'rows' does not have the shape and the dtype that the parameter requires");
   expect(off.stored.dtype() == Dtype::int64 && off.stored.shape() == Shape({parameter.size(0)}),
-         "'stored' does not have one int64 per row");
-  expect(off.rates.dtype() == Dtype::float64 && off.rates.dims() == 1, "'rates' is not a float64 vector");
+         "tensor 'stored' does not have one int64 for each row of the parameter");
+  expect(off.rates.dtype() == Dtype::float64 && off.rates.dims() == 1, "tensor 'rates' is not a float64 vector");
   expect(now >= off.rates.entries() && now <= std::numeric_limits<int32_t>::max() - StepLog::kept &&
              off.rates.entries() < StepLog::kept,
-         "'rates' does not have one learning rate per step");
+         "tensor 'rates' has more learning rates than the optimizer made steps, or more than it keeps");
   const Span<const double> rates = off.rates.span<const double>();
   for (int64_t i = 0; i < rates.size; ++i)
     expect(rates[i] > 0 && std::isfinite(rates[i]) && (!method.adam() || rates[i] * method.decay < 1),
-           "'rates' has a learning rate that is not a positive finite number or takes the whole parameter");
+           "tensor 'rates' has a learning rate that is not positive and finite, or that times the weight decay is 1 or "
+           "more");
   const Span<const int64_t> stored = off.stored.span<const int64_t>();
   for (int64_t i = 0; i < stored.size; ++i)
     expect((stored[i] == 0 && !method.moves_all()) ||
                (stored[i] >= 0 && stored[i] >= now - rates.size && stored[i] <= now),
-           "'stored' names a step that has no learning rate");
+           "tensor 'stored' has the number of a step without a learning rate in 'rates'");
 }
 
 }  // namespace

@@ -38,7 +38,8 @@ load_tensors(const std::string& path, const std::string& writer) {
   const auto format = file.metadata.find(format_key);
   if (format != file.metadata.end()) {
     if (!writer.empty() && format->second.rfind(writer + " ", 0) != 0)
-      throw std::runtime_error(path + ": holds " + mr::quoted(format->second) + ", expected '" + writer + "'");
+      throw std::runtime_error(path + ": the format of the file is " + mr::quoted(format->second) + ", expected '" +
+                               writer + "'");
     file.metadata.erase(format);
   }
   std::vector<std::string> keys, values;

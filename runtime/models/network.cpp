@@ -141,7 +141,8 @@ Tensor dropped(const Tensor& x, RandomKey key, double rate) {
 
 Tensor dropout(const Tensor& x, double rate, int64_t seed, const std::string& stream) {
   check::floating("self", x);
-  if (!(rate >= 0 && rate < 1)) throw ArgumentError("rate", "it must be at least 0 and below 1");
+  if (!(rate >= 0 && rate < 1))
+    throw ArgumentError("rate", number_text(rate) + ", expected a number of at least 0 and below 1");
   if (rate == 0) return x;
   const RandomKey key = random_key(static_cast<uint64_t>(seed), stream.c_str());
   return record("dropout", dropped(x, key, rate), {x},

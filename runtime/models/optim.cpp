@@ -29,7 +29,8 @@ OptimizerState optimizer_state(const std::vector<Tensor>& parameters) {
 
 void sgd_step(OptimizerState& all, double lr, double momentum, double decay) {
   check_rates(lr, decay);
-  if (!(momentum >= 0 && momentum < 1)) throw ArgumentError("momentum", std::to_string(momentum) + ", expected 0 to 1");
+  if (!(momentum >= 0 && momentum < 1))
+    throw ArgumentError("momentum", number_text(momentum) + ", expected a number of at least 0 and below 1");
   Motion motion{momentum > 0, decay > 0};
   if (momentum > 0 || decay > 0) motion.glide = GlideMethod{.beta1 = momentum, .decay = decay};
   // parameters to update, all prepared before the first one changes: if memory runs out here, no parameter changes
@@ -128,7 +129,8 @@ void move(OptimizerState& all, const Moving& moving, const Adam& adam, Device de
 void check_adam(const Adam& adam) {
   check_rates(adam.lr, adam.decay);
   const auto rate = [](const char* name, double beta) {
-    if (!(beta >= 0 && beta < 1)) throw ArgumentError(name, std::to_string(beta) + ", expected 0 to 1");
+    if (!(beta >= 0 && beta < 1))
+      throw ArgumentError(name, number_text(beta) + ", expected a number of at least 0 and below 1");
   };
   if (adam.lazy && adam.decay > 0)
     throw ArgumentError(
@@ -137,7 +139,7 @@ void check_adam(const Adam& adam) {
   rate("beta1", adam.beta1);
   rate("beta2", adam.beta2);
   if (!(adam.epsilon >= 0 && std::isfinite(adam.epsilon)))
-    throw ArgumentError("epsilon", std::to_string(adam.epsilon) + ", expected a finite number, 0 or more");
+    throw ArgumentError("epsilon", number_text(adam.epsilon) + ", expected a finite number, 0 or more");
 }
 
 /// The work of one Adam step, split by the way in which parameters are updated: parameters with deferred updates, and

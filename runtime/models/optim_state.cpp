@@ -72,11 +72,12 @@ class Source {
   std::vector<int64_t> integers(const std::string& name, int64_t most) {
     const Tensor x = take(name);
     if (!x.defined()) return {};
-    if (x.dtype() != Dtype::int64 || x.dims() != 1) throw std::runtime_error("'" + name + "' is not an int64 vector");
+    if (x.dtype() != Dtype::int64 || x.dims() != 1)
+      throw std::runtime_error("tensor '" + name + "' of the file is not an int64 vector");
     std::vector<int64_t> values = x.to_vector<int64_t>();
     for (const int64_t value : values) {
       if (value < 0 || value > most)
-        throw std::runtime_error("'" + name + "' has " + std::to_string(value) + ", expected 0 to " +
+        throw std::runtime_error("tensor '" + name + "' of the file has " + std::to_string(value) + ", expected 0 to " +
                                  std::to_string(most));
     }
     return values;
@@ -87,13 +88,16 @@ class Source {
     const Tensor x = take(name);
     if (!x.defined()) return x;
     if (!(x.shape() == parameter.shape()) || x.dtype() != parameter.dtype())
-      throw std::runtime_error("'" + name + "' has shape " + x.shape().text() + ", expected the parameter's shape, " +
-                               parameter.shape().text() + ", and the parameter's type");
+      throw std::runtime_error("tensor '" + name + "' of the file has shape " + x.shape().text() + " and dtype " +
+                               std::string(name_of(x.dtype())) + ", expected the parameter's shape, " +
+                               parameter.shape().text() + ", and its dtype, " +
+                               std::string(name_of(parameter.dtype())));
     return x.device() == parameter.device() ? x.clone() : x.to(parameter.device());
   }
   void expect_empty() const {
     if (!named_.empty())
-      throw std::runtime_error(mr::quoted(named_.begin()->first) + " does not belong to a parameter");
+      throw std::runtime_error("tensor " + mr::quoted(named_.begin()->first) +
+                               " of the file does not belong to a parameter of the optimizer");
   }
 
  private:
@@ -110,7 +114,8 @@ ParameterState read(const ParameterState& bound, const std::string& number, Sour
   state.alone = bound.alone;
   const std::string at = number + ".";
   const std::vector<int64_t> counts = from.integers(at + "counts", most_steps);
-  if (counts.size() != 2) throw std::runtime_error("'" + at + "counts' is missing or is not two integers");
+  if (counts.size() != 2)
+    throw std::runtime_error("tensor '" + at + "counts' is missing in the file or does not have two integers");
   state.steps = counts[0];
   state.all_touched = counts[1] != 0;
   state.mean = from.like(at + "mean", state.parameter);
@@ -132,8 +137,9 @@ bool check_put_off(const ParameterState& state, const PutOff& off) {
   const bool all_there = off.rows.defined() && off.stored.defined() && off.rates.defined() && off.settings.defined();
   if (!all_there || !state.alone)
     throw std::runtime_error(
-        "deferred updates: one of the tensors rows, stored, rates and settings is missing, or the parameter does not "
-        "allow deferred updates");
+        "the deferred updates in the file cannot be applied: one of the tensors 'rows', 'stored', 'rates' and "
+        "'settings' "
+        "of a parameter is missing, or the parameter does not allow deferred updates");
   Deferred::check(state.parameter, off, state.steps);
   return true;
 }

@@ -216,7 +216,7 @@ Tensor zeros_like(const Tensor& x) { return Tensor::zeros(x.shape(), x.dtype(), 
 
 void check_rates(double lr, double decay) {
   check::positive("lr", lr);
-  if (!(decay >= 0)) throw ArgumentError("weight_decay", std::to_string(decay) + ", expected 0 or more");
+  if (!(decay >= 0)) throw ArgumentError("weight_decay", number_text(decay) + ", expected 0 or more");
 }
 
 }  // namespace mr

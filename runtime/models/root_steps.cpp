@@ -19,7 +19,7 @@ void check_method(const Method& how) {
   if (!(how.momentum >= 0 && how.momentum < 1))
     throw ArgumentError("momentum", std::to_string(how.momentum) + ", expected 0 to 1");
   if (!(how.epsilon >= 0 && std::isfinite(how.epsilon)))
-    throw ArgumentError("epsilon", std::to_string(how.epsilon) + ", expected a finite number, 0 or more");
+    throw ArgumentError("epsilon", number_text(how.epsilon) + ", expected a finite number, 0 or more");
 }
 
 template <class Real>
@@ -75,7 +75,8 @@ void step(OptimizerState& all, const Method& how) {
 }
 
 void rmsprop_step(OptimizerState& all, double lr, double alpha, double momentum, double epsilon, double decay) {
-  if (!(alpha >= 0 && alpha < 1)) throw ArgumentError("alpha", std::to_string(alpha) + ", expected 0 to 1");
+  if (!(alpha >= 0 && alpha < 1))
+    throw ArgumentError("alpha", number_text(alpha) + ", expected a number of at least 0 and below 1");
   step(all, {.lr = lr, .keep = alpha, .add = 1 - alpha, .momentum = momentum, .epsilon = epsilon, .decay = decay});
 }
 

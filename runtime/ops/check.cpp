@@ -32,10 +32,8 @@ void fits_int64(const char* name, const Tensor& x) {
     const auto values = here.span<const Real>();
     for (int64_t i = 0; i < values.size; ++i) {
       if (values[i] >= Real(-0x1p63) && values[i] < Real(0x1p63)) continue;
-      char text[120];
-      std::snprintf(text, sizeof text, "%s has %g at entry %lld, which does not fit int64", name,
-                    static_cast<double>(values[i]), static_cast<long long>(i + 1));
-      fail(name, text);
+      fail(name, std::string(name) + " has " + number_text(static_cast<double>(values[i])) + " at entry " +
+                     std::to_string(i + 1) + ", expected -2^63 to 2^63 - 1, which int64 holds");
     }
   });
 }
@@ -119,12 +117,11 @@ void not_nan(const char* operation, const char* name, const Tensor& x) {
 
 void positive(const char* name, double value) {
   if (!(value > 0) || std::isinf(value))
-    fail(name, std::string(name) + " is " + std::to_string(value) + ", expected a positive number");
+    fail(name, std::string(name) + " is " + number_text(value) + ", expected a positive finite number");
 }
 
 void finite(const char* name, double value) {
-  if (!std::isfinite(value))
-    fail(name, std::string(name) + " is " + std::to_string(value) + ", expected a finite number");
+  if (!std::isfinite(value)) fail(name, std::string(name) + " is " + number_text(value) + ", expected a finite number");
 }
 
 void index(const char* name, const Tensor& x, int64_t n) {
@@ -156,6 +153,7 @@ void as_many(const char* name, size_t found, const char* each, size_t expected) 
 }
 
 int dimension(const char* name, const Tensor& x, int64_t dim) {
+  if (x.dims() == 0) fail(name, "a tensor of shape {} has no dimensions, expected a tensor with at least one");
   if (dim < 1 || dim > x.dims()) {
     fail(name, "dimension " + std::to_string(dim) + " of a tensor of shape " + x.shape().text() + ", expected 1 to " +
                    std::to_string(x.dims()) + (dim < 0 ? "; write x.dims for the last dimension, not -1" : ""));

@@ -27,17 +27,9 @@ Dtype floating_dtype(const std::string& name) {
 
 Device device_or_default(const std::optional<std::string>& name) { return name ? to_device(*name) : default_device(); }
 
-/// Returns the shortest decimal text that parses to this number.
-std::string number_text(double x) {
-  if (std::isnan(x)) return "NaN";
-  std::array<char, 32> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), x).ptr;
-  return {text.data(), end};
-}
-
 [[noreturn]] void refuse_number(const char* name, const std::string& number) {
-  throw ArgumentError(name,
-                      number + " does not fit dtype int64, expected an integer with an absolute value below 2^53");
+  throw ArgumentError(name, number + " for dtype int64, expected a whole number with an absolute value below 2^53, " +
+                                "because larger ones may have been rounded");
 }
 
 /// Throws if a number does not fit into the tensor's type. int64 accepts integers below 2^53 in size, because larger
@@ -162,8 +154,8 @@ Tensor arange_of(double first, double last, double step, const std::string& dtyp
 Tensor uniform_of(const std::vector<int64_t>& shape, double low, double high, int64_t seed, const std::string& stream,
                   const std::string& dtype, std::optional<std::string> device) {
   if (!(low <= high) || !std::isfinite(high - low)) {
-    throw ArgumentError("low",
-                        "from " + std::to_string(low) + " to " + std::to_string(high) + ", expected low <= high");
+    throw ArgumentError("low", "low is " + number_text(low) + " and high is " + number_text(high) +
+                                   ", expected low <= high and a finite difference");
   }
   Tensor out = Tensor::empty(to_shape(shape), floating_dtype(dtype), device_or_default(device));
   const RandomKey key = random_key(static_cast<uint64_t>(seed), stream.c_str());

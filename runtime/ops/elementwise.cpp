@@ -123,8 +123,7 @@ Tensor le_of(const Operand& a, const Operand& b) { return comparison<ge_row>(b, 
 
 Tensor clamp_of(const Tensor& x, std::optional<double> low, std::optional<double> high) {
   if (low && high && *low > *high)
-    throw ArgumentError("min",
-                        std::to_string(*low) + " is larger than max, " + std::to_string(*high) + ". Pass min <= max");
+    throw ArgumentError("min", number_text(*low) + " is larger than max, " + number_text(*high) + ". Pass min <= max");
   Tensor out = x;
   if (low) out = binary<maximum_row>(out, *low);
   if (high) out = binary<minimum_row>(out, *high);

@@ -111,7 +111,7 @@ Lists with_weights_of(const Lists& lists, const std::optional<Tensor>& weights,
     std::vector<double> found = x->to(Dtype::float64).to_vector<double>();
     for (size_t i = 0; i < found.size(); ++i) {
       if (!(found[i] >= 0) || std::isinf(found[i]))
-        throw ArgumentError(name, "entry " + std::to_string(i + 1) + " is " + std::to_string(found[i]) +
+        throw ArgumentError(name, "entry " + std::to_string(i + 1) + " is " + number_text(found[i]) +
                                       ", expected a finite number, 0 or more");
     }
     return found;

@@ -29,8 +29,9 @@ Moments moments(const Tensor& given, std::optional<int64_t> dim, std::optional<d
   const double divisor = static_cast<double>(n) - correction;
   if (!(divisor > 0)) {
     char text[160];
-    std::snprintf(text, sizeof text, "has %lld entries, expected more than %g: the variance divides by the difference",
-                  static_cast<long long>(n), correction);
+    std::snprintf(text, sizeof text,
+                  "has %lld entries, expected more than %g, because the variance divides by their number minus %g",
+                  static_cast<long long>(n), correction, correction);
     throw ArgumentError("self", text);
   }
   const Tensor differences = ops::sub(x, ops::mean(x, dim).viewed(kept));

@@ -51,8 +51,8 @@ void set_parameter(Metric& metric, double value) {
   if (!parameter)
     throw ArgumentError("metric", quoted(metric) + " does not take a parameter, found (" + as_written(value) + ")");
   if (!(value > parameter->low && value < parameter->high)) {
-    throw ArgumentError(parameter->name, as_written(value) + ", expected a number between " +
-                                             as_written(parameter->low) + " and " + as_written(parameter->high));
+    throw ArgumentError(parameter->name, as_written(value) + ", expected a number above " + as_written(parameter->low) +
+                                             " and below " + as_written(parameter->high));
   }
   metric.parameter = value;
 }

@@ -22,7 +22,8 @@ int64_t checked_entries(int64_t rows, int64_t count) {
   if (rows < 0) throw ArgumentError("rows", std::to_string(rows) + ", expected 0 or more");
   if (count < 0 || count > most_entries / std::max<int64_t>(rows, 1))
     throw ArgumentError("count", std::to_string(count) + " orders of " + std::to_string(rows) +
-                                     " rows, expected up to " + std::to_string(most_entries) + " ranks in all");
+                                     " rows, expected at least 0 orders and at most " + std::to_string(most_entries) +
+                                     " ranks in all");
   return rows * count;
 }
 
@@ -171,7 +172,7 @@ std::vector<int64_t> grade_classes(const Lists& lists) {
 int64_t grade_class(const std::vector<double>& grades) {
   for (const double y : grades) {
     if (!(y >= 0) || std::isinf(static_cast<float>(y)))
-      throw ArgumentError("grades", std::to_string(y) + ", expected finite numbers, 0 or more");
+      throw ArgumentError("grades", number_text(y) + ", expected 0 or more, and finite as float32");
   }
   return classes().number({grades.begin(), grades.end()});
 }

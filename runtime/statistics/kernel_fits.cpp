@@ -193,7 +193,7 @@ struct KernelFit {
 };
 
 void check_share(const char* name, double value) {
-  if (!(value >= 0 && value <= 1)) throw ArgumentError(name, std::to_string(value) + ", expected a share from 0 to 1");
+  if (!(value >= 0 && value <= 1)) throw ArgumentError(name, number_text(value) + ", expected a share from 0 to 1");
 }
 
 /// Returns the bandwidth of a kernel regression, at least `floor`, by a rule: "cv" (cross validation) or "aicc"
@@ -317,7 +317,7 @@ EcdfDifference ecdf_compare(const Tensor& a, const Tensor& b) {
 }
 
 double normal_quantile(double p) {
-  if (!(p > 0 && p < 1)) throw ArgumentError("p", std::to_string(p) + ", expected a number above 0 and below 1");
+  if (!(p > 0 && p < 1)) throw ArgumentError("p", number_text(p) + ", expected a number above 0 and below 1");
   return boost::math::quantile(boost::math::normal(), p);
 }
 double normal_cdf(double x) {

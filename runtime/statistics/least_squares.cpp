@@ -118,7 +118,7 @@ double student_p(double t, double df) {
 }
 
 double student_quantile(double p, double df) {
-  if (!(p > 0 && p < 1)) throw ArgumentError("p", std::to_string(p) + ", expected a number above 0 and below 1");
+  if (!(p > 0 && p < 1)) throw ArgumentError("p", number_text(p) + ", expected a number above 0 and below 1");
   return df > 0 ? boost::math::quantile(boost::math::students_t(df), p) : stats::undefined;
 }
 

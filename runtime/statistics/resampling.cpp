@@ -306,7 +306,7 @@ double equal_within(const std::vector<double>& sorted, double estimate) {
 std::tuple<double, double, double> bootstrap_interval(const Tensor& samples, double estimate, const Tensor& jackknife,
                                                       double level) {
   if (!(level > 0 && level < 1))
-    throw ArgumentError("level", std::to_string(level) + ", expected a number above 0 and below 1");
+    throw ArgumentError("level", number_text(level) + ", expected a number above 0 and below 1");
   std::vector<double> sorted = samples.to(Dtype::float64).to_vector<double>();
   const double error = stats::standard_deviation(sorted);
   if (sorted.empty() || std::isnan(estimate) ||

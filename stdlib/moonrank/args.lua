@@ -141,7 +141,12 @@ local function element_of(declared, kind, text)
   return value
 end
 
-local function expected_text(declared, kind)
+-- Returns in words what an option's declaration allows; `text` is the refused text from the command line.
+local function expected_text(declared, kind, text)
+  local is_number = kind == "integer" or kind == "number"
+  if is_number and read(kind, text) == nil and (text:find "^%s*[+-]?%d+%s*$" or text:find "^%s*[+-]?0[xX]%x+%s*$") then
+    return kind == "integer" and "an integer from -2^63 to 2^63 - 1" or "a number: in hexadecimal, below 2^63"
+  end
   if declared.choices then return "one of " .. written(declared.choices):gsub(",", ", ") end
   if declared.endings then return "a name that ends in one of " .. table.concat(declared.endings, ", ") end
   return articles[kind] .. range_text(declared)
@@ -151,14 +156,19 @@ local function convert(name, declared, text)
   local function bad(expected, got) leave(2, ("%s: expected %s, got '%s'"):format(typed(name), expected, got)) end
   if declared.type ~= "list" then
     local value = element_of(declared, declared.type, text)
-    if value == nil then bad(expected_text(declared, declared.type), text) end
+    if value == nil then bad(expected_text(declared, declared.type, text), text) end
     return value
   end
-  local values, several = {}, expected_text(declared, declared.element) .. " or several, with commas"
+  local values = {}
   for part in (text .. ","):gmatch "([^,]*)," do
+    if part == "" and text ~= "" and declared.element == "string" then
+      bad("a text before and after every comma", text)
+    end
     local element
     if part ~= "" then element = element_of(declared, declared.element, part) end
-    if element == nil then bad(several, text) end
+    if element == nil then
+      bad("one or more values with commas between them, each " .. expected_text(declared, declared.element, part), text)
+    end
     if (declared.choices or declared.distinct) and among(element, values) then bad("each value once", text) end
     values[#values + 1] = element
   end
@@ -214,11 +224,14 @@ end
 -- Applies the flags on the command line: a flag gives other options the values in its declaration's `sets`. Ends the
 -- script with an error if an option in `sets` or `ignores` was given beside the flag.
 local function apply_flags(declared, values)
+  local function leave_out(other, flag)
+    leave(2, ("%s: has no effect together with %s. Leave out one of them"):format(typed(other), typed(flag)))
+  end
   local made = {}
   for _, flag in ipairs(check.names(declared)) do
     local d = declared[flag]
     for _, other in ipairs(values[flag] == true and d.ignores or {}) do
-      if values[other] ~= nil then leave(2, ("%s: has no effect beside %s"):format(typed(other), typed(flag))) end
+      if values[other] ~= nil then leave_out(other, flag) end
     end
     for other, value in pairs(values[flag] == true and d.sets or {}) do
       if values[other] ~= nil then

@@ -118,8 +118,8 @@ function M.distribution_bound(options)
   local steepness, amount = steepness_of(o)
   if steepness == "samples" and options.method == nil then o.method = "sampled" end
   if steepness == "samples" and o.form ~= "cdf" then
-    check.fail("%s: form is '%s', which is infinite beyond the samples that steepness = 'samples' uses. Use 'kappa'",
-      where, o.form)
+    check.fail("%s: form is '%s', which is infinite beyond the samples that steepness = 'samples' uses. Pass "
+      .. "steepness = 'kappa', or form = 'cdf'", where, o.form)
   end
   local spec = core.distribution_spec(o.form, o.method, o.samples, o.seed, steepness, amount, o.beta)
   for _, each in ipairs(o.also) do
@@ -286,8 +286,8 @@ function M.slopes(what, metric, lists, options)
   local whole = whole_lists.of(lists)
   if whole then
     local of = M.resolve(what)
-    check.leave_out("mr.bounds.slopes", "at", not of.affine and o.at or nil, "the lists are of interactions, and the "
-      .. "metric of all items is not known (a loss takes slope_at = 'expectation')")
+    check.leave_out("mr.bounds.slopes", "at", not of.affine and o.at or nil, "the lists are of interactions and have "
+      .. "only a sample of the items, so the metric of all items is not known (in a loss: slope_at = 'expectation')")
     return whole:slopes(of, metric, o)
   end
   local counted = list_stats.counted(metric, lists, o.device)

@@ -82,8 +82,8 @@ function M.kind(value)
   return type(name) == "string" and name ~= "" and name or type(value)
 end
 
----Returns a value as text for an error: 'abc', 1.5, NaN, {1, 2}, a mr.Tensor. An array of at most 4
----elements is written with its elements.
+---Returns a value as text for an error: 'abc', 1.5, NaN, {1, 2}, a mr.Tensor {3} float32. An array
+---of at most 4 elements is written with its elements.
 ---@param value any
 ---@return string
 ---Example: `require("moonrank.check").found({1, "a"})   --> {1, 'a'}`
@@ -97,7 +97,8 @@ function M.found(value)
     for i = 1, #value do parts[i] = type(value[i]) == "table" and "a table" or M.found(value[i]) end
     return "{" .. table.concat(parts, ", ") .. "}"
   end
-  return "a " .. name
+  local is_open, shape = pcall(function() return ("{%s} %s"):format(table.concat(value:shape(), ", "), value.dtype) end)
+  return "a " .. name .. (name == "mr.Tensor" and is_open and " " .. shape or "")
 end
 
 ---Returns the value of an argument. Raises an error if it is not allowed: "mr.seed: n is 'x', expected
@@ -154,8 +155,9 @@ end
 function M.one_per(what, where, value, count)
   local is_tensor = M.is_tensor(value)
   if is_tensor and value.dims == 1 and #value == count then return value end
-  M.fail("%s: the function returned %s, expected one value per %s (%d)", where,
-    is_tensor and ("a tensor {%s}"):format(table.concat(value:shape(), ", ")) or M.found(value), what, count)
+  local found = is_tensor and ("a tensor of shape {%s}"):format(table.concat(value:shape(), ", ")) or M.found(value)
+  M.fail("%s: the function returned %s, expected a tensor of shape {%d}: one value for each %s", where,
+    type(value) == "number" and "the number " .. found or found, count, what)
 end
 
 ---Returns an array of numbers. Raises an error if it is not a table, or has an element that is not a
@@ -172,7 +174,7 @@ function M.numbers(where, name, list, largest)
   for i = 1, #list do
     local each = list[i]
     if math.type(each) == nil or each > largest or -each > largest then
-      local limit = largest < math.huge and (" of at most %g in size"):format(largest) or ""
+      local limit = largest < math.huge and (" with an absolute value of at most %g"):format(largest) or ""
       M.expect(false, where, ("entry %d of %s"):format(i, name), each, "a number" .. limit)
     end
   end
@@ -219,7 +221,8 @@ function M.indices(where, name, list, most, entry)
   for i = 1, #list do
     local number = list[i]
     if math.type(number) ~= "integer" or number < 1 or number > most then
-      M.expect(false, where, ("%s[%d]"):format(name, i), number, "a %s from 1 to %d", entry, most)
+      local article = entry:find "^[aeiou]" and "an" or "a"
+      M.expect(false, where, ("%s[%d]"):format(name, i), number, "%s %s from 1 to %d", article, entry, most)
     end
   end
 end

@@ -18,8 +18,9 @@ local function compare(path, settings, was, given)
     local is_same = was[name] == settings[name]
       or given[name] ~= nil and was[name] == setting.text("mr.checkpoint", name, given[name], true)
     if not is_same then
-      check.fail("%s holds results for %s = %s, not %s. Move the file away, or pass another path", path,
-        core.safe_text(name), core.safe_text(tostring(was[name])), core.safe_text(tostring(settings[name])))
+      local found = setting.differences(name, was[name], settings[name], "in this call")
+      check.fail("%s has results of other settings: %s. Move the file away, or pass another path", path,
+        core.safe_text(table.concat(found, ", ")))
     end
   end
 end
@@ -34,8 +35,8 @@ local function stored(path, settings, given, mix_numerics)
   for i, key in ipairs(keys) do was[key] = values[i] end
   compare(path, settings, was, given)
   if was.numerics ~= core.numerics() and not mix_numerics then
-    check.fail("%s holds results of numerics version '%s', and this program has '%s'\n(move the file away, or pass "
-      .. "mix_numerics = true)", path, core.safe_text(was.numerics or "not recorded"), core.numerics())
+    check.fail("%s has results of numerics version '%s', and this program has '%s'. Move the file away, or pass "
+      .. "mix_numerics = true", path, core.safe_text(was.numerics or "not recorded"), core.numerics())
   end
   local results = {}
   for i, name in ipairs(names) do results[name] = tensors[i] end

@@ -122,15 +122,16 @@ end
 -- if an option of mr.compare asks for another convention.
 local function check_convention(o, metric, own, name, first)
   if not evaluate.same_metric(own, metric) then
-    check.fail("%s: '%s' and '%s' were evaluated under different conventions of '%s'. '%s': %s. '%s': %s. Evaluate "
-      .. "both with the same options", where, first, name, own.name, first, conventions.line{ metric }, name,
-      conventions.line{ own })
+    check.fail("%s: '%s' and '%s' were evaluated under different conventions of '%s': %s. Evaluate both with the same "
+      .. "options", where, first, name, own.name,
+      conventions.difference(metric, own, ("'%s'"):format(first), ("'%s'"):format(name)))
   end
   for _, option in ipairs{ "gain", "ties", "empty", "relevant" } do
     local had = own.options[option]
     if o[option] ~= nil and had ~= nil and had ~= o[option] then
-      check.fail("%s: %s is %s, but '%s' was evaluated under %s. Evaluate it with this %s, or leave the option out",
-        where, option, tostring(o[option]), name, conventions.line{ own }, option)
+      check.fail("%s: the option %s is %s, but '%s' was evaluated with %s = %s. Evaluate '%s' with the same %s, or "
+        .. "leave out the option", where, option, tostring(o[option]), name, option,
+        type(had) == "number" and ("%.14g"):format(had) or tostring(had), name, option)
     end
   end
 end

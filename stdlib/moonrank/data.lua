@@ -37,14 +37,15 @@ local function read_columns(hint, read, ...)
   if results[1] then return table.unpack(results, 2, results.n) end
   local message = results[2]
   if type(message) == "string"
-    and (message:find ", expected one named '" or message:find ", expected a column number, ") then
-    message = ("%s; %s"):format(message, hint)
+    and (message:find ", expected one named '" or message:find ", expected a column number") then
+    message = ("%s. %s"):format(message, hint)
   end
   error(message, 0)
 end
 
 local function columns_hint(example)
-  return ('options describe files of another form: columns = {%s}, delimiter = "\\t", header = false'):format(example)
+  return ('Pass options for files of another form, such as columns = {%s}, delimiter = "\\t" or header = false'):format(
+    example)
 end
 
 ---Reads MovieLens: `ratings.csv` (userId, movieId, rating and an optional timestamp), plain or .gz.
@@ -135,13 +136,13 @@ local function listed_columns(list)
   end
   for i = 1, #list do
     if list[i] ~= false then
-      check.choice(where, "entry", list[i], { "user", "item", "rating", "timestamp" })
+      check.choice(where, ("entry %d"):format(i), list[i], { "user", "item", "rating", "timestamp" })
       check.expect(not at[list[i]], where, ("entry %d"):format(i), list[i], "each column once")
       at[list[i]] = i
     end
   end
   for _, name in ipairs{ "user", "item" } do
-    check.expect(at[name], where, ("'%s' in the list"):format(name), nil, '{"user", "item"} at least')
+    if not at[name] then check.fail("%s: the list lacks '%s', expected at least {\"user\", \"item\"}", where, name) end
   end
   at.rating, at.timestamp = at.rating or false, at.timestamp or false
   return at, #list
@@ -168,8 +169,8 @@ local function column_text(where, name, given, header, placed)
   if math.type(given) == "integer" then
     placed[#placed + 1] = name
   elseif not header then
-    check.fail("%s: columns.%s is the name '%s', but the file has no names, because header is false. Pass a number: "
-      .. "columns = {%s = 3}", where, name, given, name)
+    check.fail("%s: columns.%s is the name '%s', but the file has no names, because header is false. Pass the "
+      .. "number of the column: columns = {%s = %d}", where, name, given, name, math.tointeger(tonumber(given)) or 1)
   end
   return tostring(given)
 end

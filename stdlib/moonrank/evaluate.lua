@@ -99,7 +99,7 @@ local function check_given(scores, lists)
   if check.is_lists(lists) then return end
   local fold = type(lists) == "table" and check.field(lists, "train")
   local has = type(lists) == "table" and check.field(lists, "lists")
-  check.fail("mr.evaluate: lists is a %s, expected lists%s", check.kind(lists),
+  check.fail("mr.evaluate: lists is %s, expected lists%s", check.found(lists),
     fold and ": fold.test.lists" or has and ": data.lists" or ", such as mr.lists{...} or data.lists")
 end
 

@@ -58,7 +58,9 @@ end
 
 -- Returns the state of an optimizer that is bound to parameters. Raises an error if it is not bound.
 local function state_of(self)
-  if not self._state then check.fail "optimizer: bind it to parameters first: optimizer:bind(model:parameters())" end
+  if not self._state then
+    check.fail "optimizer: the optimizer is not bound to parameters. Call optimizer:bind(model:parameters()) first"
+  end
   return self._state
 end
 
@@ -131,6 +133,7 @@ end
 ---other.options.lr, other.name   --> 0.01, adam
 ---```
 function Optimizer:load(path)
+  state_of(self)
   local names, tensors, keys, values = core.load_tensors(path, "moonrank optimizer")
   for i, key in ipairs(keys) do
     check.expect(key ~= "kind" or values[i] == self.name, path, "the kind of optimizer", values[i], self.name)

@@ -251,7 +251,7 @@ function M.kernel_regression(x, y, options)
   local where = "mr.stats.kernel_regression"
   local o = regression_options:read(where, options)
   if type(o.bandwidth) == "number" then check.leave_out(where, "least", o.least, "bandwidth is a number") end
-  local a, b, skipped = core.complete_pairs(input.moderate(where, "x", x), input.moderate(where, "y", y))
+  local a, b, skipped = input.pairs(where, x, y)
   check.expect(#a >= 2, where, "the number of pairs of x and y without NaN", #a, "at least 2")
   local h, at_edge = input.bandwidth(o.bandwidth, function(rule)
     local least = o.least and input.bandwidth(o.least, function(name) return core.kde_bandwidth(a, name) end) or 0
@@ -293,7 +293,7 @@ local spline_options = declare("mr.stats.SplineOptions", {
 function M.spline(x, y, options)
   local where = "mr.stats.spline"
   local o = spline_options:read(where, options)
-  local a, b, skipped = core.complete_pairs(input.moderate(where, "x", x), input.moderate(where, "y", y))
+  local a, b, skipped = input.pairs(where, x, y)
   check.expect(#a >= 3, where, "the number of pairs of x and y without NaN", #a, "at least 3")
   local lambda, at_edge = o.lambda, false
   if not lambda then lambda, at_edge = core.spline_penalty(a, b) end

@@ -28,7 +28,7 @@ function M.digits(format, value) return (format:format(value):gsub("^%-(0%.?0*)$
 local function formatted(format, value, column)
   local ok, text = pcall(M.digits, format, value)
   if not ok then
-    check.fail("mr.table: format %q of %s cannot write %s, expected one such as '%%.4f'", format, column,
+    check.fail("mr.table: format %q of column '%s' cannot write %s, expected one such as '%%.4f'", format, column,
       tostring(value))
   end
   return text
@@ -39,13 +39,15 @@ local function check_rows(o)
     if type(row) ~= "table" then check.expect(false, "mr.table", ("row %d"):format(i), row, "a table") end
     for key in next, row do
       if math.type(key) ~= "integer" then
-        check.expect(false, "mr.table", ("a key of row %d"):format(i), key, "values alone")
+        check.fail("mr.table: row %d has the field '%s', expected only values in the order of columns", i,
+          tostring(key))
       end
     end
   end
   for c, name in ipairs(o.columns) do
     local format = o.formats[name]
-    check.expect(format == nil or type(format) == "string", "mr.table", "format of " .. name, format, "a text")
+    check.expect(format == nil or type(format) == "string", "mr.table", ("format of column '%s'"):format(name), format,
+      "a text")
     for _, row in ipairs(format and o.rows or {}) do
       if type(row[c]) == "number" and row[c] == row[c] then formatted(format, row[c], name) end
     end
@@ -57,18 +59,18 @@ local function check_columns(o)
   for i, name in ipairs(o.columns) do
     check.expect(type(name) == "string", "mr.table", ("the name of column %d"):format(i), name, "a text")
   end
-  for name in pairs(o.formats) do check.choice("mr.table", "format", name, o.columns) end
-  for _, name in ipairs(o.within) do check.choice("mr.table", "within", name, o.columns) end
+  for name in pairs(o.formats) do check.choice("mr.table", "a column in formats", name, o.columns) end
+  for _, name in ipairs(o.within) do check.choice("mr.table", "a column in within", name, o.columns) end
   for name, mark in pairs(o.mark) do
-    check.choice("mr.table", "mark", name, o.columns)
-    check.expect(mark == "max" or mark == "min" or check.is_finite(mark), "mr.table", "mark of " .. name, mark,
-      "'max', 'min' or a number, such as 0.05 for p")
+    check.choice("mr.table", "a column in mark", name, o.columns)
+    check.expect(mark == "max" or mark == "min" or check.is_finite(mark), "mr.table",
+      ("mark of column '%s'"):format(name), mark, "'max', 'min' or a number, such as 0.05 for p")
   end
   for name, better in pairs(o.better) do
-    check.choice("mr.table", "better", name, o.columns)
-    check.choice("mr.table", "better of " .. name, better, { "max", "min" })
+    check.choice("mr.table", "a column in better", name, o.columns)
+    check.choice("mr.table", ("better of column '%s'"):format(name), better, { "max", "min" })
   end
-  for _, name in ipairs(o.across) do check.choice("mr.table", "across", name, o.columns) end
+  for _, name in ipairs(o.across) do check.choice("mr.table", "a column in across", name, o.columns) end
 end
 
 local table_options = declare("mr.TableOptions", {
@@ -111,7 +113,7 @@ end
 ---@return any[]
 ---Example: `mr.table{columns = {"a", "b"}, rows = {{1, 2}, {3, 4}}}:column("b")[2]   --> 4`
 function Table:column(name)
-  check.choice("table:column", "name", name, self.columns)
+  check.choice("table:column", "the column name", name, self.columns)
   local values = {}
   for c, other in ipairs(self.columns) do
     for r, row in ipairs(other == name and self.rows or {}) do values[r] = row[c] end

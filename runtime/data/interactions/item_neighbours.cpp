@@ -133,7 +133,7 @@ Nearest nearest_of(const UserItemTable& table, int64_t k, double shrink) {
 ItemNeighbours item_neighbours(const UserItems& known, int64_t k, double shrink) {
   if (k < 1) throw ArgumentError("k", std::to_string(k) + ", expected at least 1");
   if (!(shrink >= 0) || std::isinf(shrink))
-    throw ArgumentError("shrink", std::to_string(shrink) + ", expected a finite number, 0 or more");
+    throw ArgumentError("shrink", number_text(shrink) + ", expected a finite number, 0 or more");
   return std::make_shared<const NeighbourTable>(turned(known, nearest_of(*known, k, shrink)));
 }
 
@@ -250,7 +250,7 @@ ItemNeighbours neighbours_of(const Tensor& known_counts, const Tensor& known_ite
   table.offsets = offsets_of("counts", counts, items.entries());
   table.items = ascending("items", items, table.offsets, counts.entries());
   for (const float cosine : table.cosines) {
-    if (!(cosine >= 0 && cosine <= 1)) unfit("cosines", "has " + std::to_string(cosine) + ", expected 0 to 1");
+    if (!(cosine >= 0 && cosine <= 1)) unfit("cosines", "has " + number_text(cosine) + ", expected 0 to 1");
   }
   return std::make_shared<const NeighbourTable>(std::move(table));
 }

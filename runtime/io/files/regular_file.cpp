@@ -36,7 +36,7 @@ void need_regular(const std::string& path, const struct stat& s) {
 void need_path(const std::string& path) {
   const size_t end = path.find('\0');
   if (end != std::string::npos)
-    fail(path.substr(0, end), "the name has a zero byte after this, expected the name of a file");
+    fail(path.substr(0, end), "the name goes on after this with a zero byte, expected the name of a file without one");
 }
 
 void need_regular(const std::string& path) {

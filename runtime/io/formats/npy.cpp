@@ -39,7 +39,7 @@ class HeaderText {
     std::set<std::string> seen;
     while (!take('}')) {
       const std::string key = quoted_text();
-      if (!seen.insert(key).second) fail("'" + key + "' stands twice");
+      if (!seen.insert(key).second) fail("has '" + key + "' twice");
       expect(':');
       if (key == "descr") {
         set_type(header);
@@ -48,7 +48,7 @@ class HeaderText {
       } else if (key == "shape") {
         header.shape = shape();
       } else {
-        fail("has the entry " + mr::quoted(key));
+        fail("has the unknown entry " + mr::quoted(key));
       }
       if (!take(',')) {
         expect('}');

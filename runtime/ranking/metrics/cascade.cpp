@@ -13,8 +13,8 @@ double top_of(const Ranking& r, const Metric& metric) {
   const auto& grades = r.lists.relevance();
   const double largest = grades.empty() ? 0 : *std::max_element(grades.begin(), grades.end());
   if (metric.top && *metric.top < largest) {
-    throw ArgumentError(
-        "top", std::to_string(*metric.top) + ", expected at least the largest grade, " + std::to_string(largest));
+    throw ArgumentError("top",
+                        number_text(*metric.top) + ", expected at least the largest grade, " + number_text(largest));
   }
   return metric.top.value_or(largest);
 }

@@ -66,7 +66,8 @@ function M.run(words)
   end
   local names, args = words_of.read(words, declarations)
   if #names ~= 1 then
-    words_of.refuse("expected the name of one store, got %d. Write: moonrank serve results.db", #names)
+    words_of.refuse("expected the name of one store, got %s. Write: moonrank serve results.db",
+      #names == 0 and "none" or ("%d names"):format(#names))
   end
   local path, host, port = names[1], args.host == "localhost" and "127.0.0.1" or args.host, port_of(args)
   if not core.file_exists(path) then

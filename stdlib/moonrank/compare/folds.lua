@@ -55,15 +55,19 @@ end
 -- Raises an error if two folds were measured by different metrics or under different conventions (gain, ties, empty
 -- lists).
 local function check_folds(folds, names)
-  local function words(metric)
-    return metric and ("%s: %s"):format(metric.name, conventions.line{ metric }) or "no metric"
-  end
+  local function named(metric) return metric and ("'%s'"):format(metric.name) or "missing" end
   for f, fold in ipairs(folds) do
     for i = 1, math.max(#fold.metrics, #folds[1].metrics) do
       local metric, other = folds[1].metrics[i], fold.metrics[i]
-      if not metric or not other or other.name ~= metric.name or not evaluate.same_metric(metric, other) then
-        check.fail("%s: runs 1 and %d of '%s' were evaluated under different conventions. Run 1: %s. Run %d: %s. "
-          .. "Evaluate all runs by the same metrics", where, f, names[1], words(metric), f, words(other))
+      if not metric or not other or other.name ~= metric.name then
+        check.fail("%s: runs 1 and %d of '%s' were evaluated by different metrics: metric %d of run 1 is %s, and that "
+          .. "of run %d is %s. Evaluate all runs by the same metrics", where, f, names[1], i, named(metric), f,
+          named(other))
+      end
+      if not evaluate.same_metric(metric, other) then
+        check.fail("%s: runs 1 and %d of '%s' were evaluated under different conventions of '%s': %s. Evaluate all "
+          .. "runs with the same options", where, f, names[1], metric.name,
+          conventions.difference(metric, other, "run 1", ("run %d"):format(f)))
       end
     end
   end

@@ -212,7 +212,9 @@ function Candidates:get_fingerprint()
 end
 
 local function new(where, fold, o)
-  if not fold.items then check.fail("%s: this fold has no users and items", where) end
+  if not fold.items then
+    check.fail("%s: the fold has no users and items. Pass a fold of ratings, as ratings:folds makes them", where)
+  end
   require("moonrank.data.scored").check_unweighted(where, fold[o.part].lists)
   return setmetatable({
     fold = fold,

@@ -30,8 +30,8 @@ local function grades_of(path, row, a, b, winner)
   if winner == "a" then return 1, 0 end
   if winner == "b" then return 0, 1 end
   if winner == "tie" then return 1, 1 end
-  check.fail("%s: the winner of comparison %d is '%s', expected '%s', '%s', 'a', 'b' or 'tie'", path, row,
-    core.safe_text(winner), core.safe_text(a), core.safe_text(b))
+  check.fail("%s: the winner of comparison %d is '%s', expected the id of an item ('%s' or '%s'), 'a' for the first "
+    .. "item, 'b' for the second, or 'tie'", path, row, core.safe_text(winner), core.safe_text(a), core.safe_text(b))
 end
 
 local comparison_columns = declare("mr.data.ComparisonColumns", {

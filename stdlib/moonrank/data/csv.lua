@@ -81,7 +81,7 @@ function M.csv(path, options)
     seen[names[c]] = true
   end
   for _, name in ipairs(o.texts) do
-    check.choice(where, "texts", name, names)
+    check.choice(where, "a column named in texts", name, names)
     is_text[name] = true
   end
   if o.header then table.remove(rows, 1) end

@@ -240,7 +240,9 @@ function Dataset:categorical(options)
   local levels, others = {}, {}
   if o.like then
     if not o.like.levels or #o.like.levels ~= #o.columns then
-      check.fail("categorical: like has no category levels for %d columns", #o.columns)
+      check.fail("categorical: the dataset of the option like has category levels of %d columns, expected %d, one for "
+        .. "each number in columns. Pass a dataset that categorical{columns = ...} returned",
+        o.like.levels and #o.like.levels or 0, #o.columns)
     end
     levels = o.like.levels
   else

@@ -340,8 +340,11 @@ end
 ---@return string
 ---Example: `mr.data.png(mr.zeros{3, 2, 2}):sub(2, 4)   --> PNG`
 function M.png(image)
-  check.expect(check.is_tensor(image) and #image:shape() == 3, "mr.data.png", "image", image,
-    "a tensor [channels, height, width]")
+  local expected = "a tensor [channels, height, width]"
+  check.expect(check.is_tensor(image), "mr.data.png", "image", image, expected)
+  if image.dims ~= 3 then
+    check.fail("mr.data.png: image has shape {%s}, expected %s", table.concat(image:shape(), ", "), expected)
+  end
   return core.encode_png(image)
 end
 

@@ -7,15 +7,15 @@ local dataset = require "moonrank.data.dataset"
 -- columns in all datasets of `parts`.
 local function check_widths(input, parts)
   local first = parts[1][input]
-  for _, part in ipairs(parts) do
+  for i, part in ipairs(parts) do
     local x = part[input]
     if x.dtype ~= first.dtype then
-      check.fail("join: %s of dataset '%s' have dtype %s, but those of dataset '%s' have %s", input, parts[1].name,
-        first.dtype, part.name, x.dtype)
+      check.fail("join: %s of dataset 1 ('%s') have dtype %s, but those of dataset %d ('%s') have %s", input,
+        parts[1].name, first.dtype, i, part.name, x.dtype)
     end
     if x.dims == 2 and x:size(2) ~= first:size(2) then
-      check.fail("join: dataset '%s' has %d columns of %s, but dataset '%s' has %d%s", parts[1].name, first:size(2),
-        input, part.name, x:size(2),
+      check.fail("join: dataset 1 ('%s') has %d columns of %s, but dataset %d ('%s') has %d%s", parts[1].name,
+        first:size(2), input, i, part.name, x:size(2),
         input == "features" and ". Pass features = n to read n features from every file" or "")
     end
   end
@@ -40,8 +40,9 @@ return function(parts, name)
     local all = {}
     for i, part in ipairs(parts) do
       if (part[input] and true) ~= (parts[1][input] and true) then
-        check.fail("join: dataset '%s' has %s, but dataset '%s' has none. Either all datasets need them, or none",
-          part[input] and part.name or parts[1].name, input, part[input] and parts[1].name or part.name)
+        local has, lacks = part[input] and i or 1, part[input] and 1 or i
+        check.fail("join: dataset %d ('%s') has %s, but dataset %d ('%s') has none. Either all datasets need them, or "
+          .. "none", has, parts[has].name, input, lacks, parts[lacks].name)
       end
       all[i] = part[input] or nil
     end

@@ -16,10 +16,10 @@ local qrels_options = declare("mr.data.QrelsOptions", {
 -- "%%" is escaped if `escape` is true, else it is an error. An escaped name is "%%" followed by the name with blanks
 -- and % as hexadecimal bytes (runtime/data/trec.cpp).
 local function word_of(where, what, name, escape)
-  check.expect(name ~= "", where, "the name of a " .. what, name, "a text")
+  check.expect(name ~= "", where, "the name of a " .. what, name, "a text that is not empty")
   if not name:find "[ \t\r\n\f\v]" and name:sub(1, 2) ~= "%%" then return name end
   if not escape then
-    check.fail("%s: the name of a %s is '%s', which has blanks or begins with %%%%. Rename it, or pass escape = true",
+    check.fail("%s: the name of a %s is '%s', which has blanks or begins with '%%%%'. Rename it, or pass escape = true",
       where, what, core.safe_text(name))
   end
   return "%%" .. name:gsub("[ \t\r\n\f\v%%]", function(c) return ("%%%02X"):format(c:byte()) end)

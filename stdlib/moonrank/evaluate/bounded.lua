@@ -48,7 +48,7 @@ function M.of(where, given, parse)
   end
   if given[1] == nil or given.bound == nil then
     local missing = given[1] == nil and "the name" or "bound"
-    check.fail("%s: a table among the metrics has the form {name, bound = name}, but %s is missing", where, missing)
+    check.fail("%s: a table among the metrics lacks %s, expected the form {name, bound = name}", where, missing)
   end
   local inner = parse(given[1])
   return setmetatable({

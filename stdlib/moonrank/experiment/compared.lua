@@ -65,9 +65,9 @@ local function check_by(where, by)
       ("by[%d]"):format(i), each, "a parameter's name and values: {'loss', {'ap', 'rr'}}")
     names[i] = each[1]
     for _, value in ipairs(each[2]) do
-      check.expect(value == value, where, "a value of " .. each[1], value, "values")
+      check.expect(value == value, where, ("a value of parameter '%s' in by"):format(each[1]), value, "another value")
     end
-    check.distinct(where, each[1], each[2])
+    check.distinct(where, ("parameter '%s' in by"):format(each[1]), each[2])
   end
   check.distinct(where, "by", names)
 end
@@ -128,7 +128,7 @@ end
 -- values by user or query, from which the comparison is computed.
 local function row_of(results, where, o)
   local runs = values.runs(results, where)
-  if #runs == 0 then check.fail("mr.experiment.compared: the study has no runs with %s", said_of(where)) end
+  if #runs == 0 then check.fail("mr.experiment.compared: the study has no finished trial with %s", said_of(where)) end
   local own, ids = reading.lists(results, runs, o.value), reading.lists(results, runs, "list")
   local of_means, printed = filled(own, o.empty), printed_of(where, o)
   local all = stats.summary(of_means)
@@ -273,7 +273,8 @@ local function check_against(o)
       if own == value then return end
     end
   end
-  check.expect(false, "mr.experiment.compared", "against." .. tostring(name), value, "a parameter and a value of by")
+  check.expect(false, "mr.experiment.compared", "against." .. tostring(name), value,
+    "a parameter of by with one of its values")
 end
 
 ---Makes the main table of an experiment, with a row for each combination of parameters. A row has the

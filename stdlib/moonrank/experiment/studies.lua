@@ -267,11 +267,12 @@ end
 -- Returns an error of mr.sweep about a store in one line. The advice at its end names options of mr.sweep, such as
 -- `force = true`. It is replaced by the options of the script, which cannot rename the study.
 local function store_error(text)
-  local what, advice = text:match "^(.*)\n(%b())$"
+  local what, advice = text:match "^(.*)\n(Pass another name [^\n]*)$"
+  if not what then what, advice = text:match "^(.*)\n(%b())$" end
   if not what then return in_one_line(text, " ") end
-  local go_on = advice:find("mix_numerics = true continues", 1, true) and ", --mix-numerics continues this one"
-    or advice:find("force = true continues", 1, true) and ", --force continues this one" or ""
-  return ("%s (another store (--store) begins another study%s)"):format(in_one_line(what, " "), go_on)
+  local go_on = advice:find("mix_numerics = true to continue", 1, true) and ", or --mix-numerics to continue this one"
+    or advice:find("force = true to continue", 1, true) and ", or --force to continue this one" or ""
+  return ("%s. Pass another store (--store) to begin another study%s"):format(in_one_line(what, " "), go_on)
 end
 
 -- Calls mr.sweep. An error about the store ends the script with one line. Other errors, e.g. in the script, keep their

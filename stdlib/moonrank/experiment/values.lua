@@ -59,7 +59,9 @@ function M.chosen(results, where)
     local fold = of_row[row].fold or 0
     if not seen[fold] then found[#found + 1], seen[fold] = of_row[row], true end
   end
-  if #found == 0 then check.fail "mr.experiment.chosen: the study has no runs with these parameters" end
+  if #found == 0 then
+    check.fail "mr.experiment.chosen: the study has no finished trial with the parameters in where"
+  end
   table.sort(found, by_fold)
   return found
 end

@@ -128,8 +128,8 @@ local Keeper = check.class("mr.fit.Keeper")
 
 local function integer_in(texts, name, most)
   local number = math.tointeger(tonumber(texts[name]))
-  return check.expect(number and number >= 0 and number <= most, "the file", name, texts[name],
-    "an integer from 0 to %d", most) and number
+  return check.expect(number and number >= 0 and number <= most, "the metadata of the file", ("'%s'"):format(name),
+    texts[name], "an integer from 0 to %d", most) and number
 end
 
 -- Returns true if a training may resume from the checkpoint with a larger option `epochs` than before. It may not if
@@ -138,6 +138,21 @@ local function may_grow(plan, texts)
   local was, selection = math.tointeger(tonumber(texts["setting epochs"])), plan.selection
   if not was or was > plan.epochs or plan.schedule and plan.schedule._by_total then return false end
   return not selection.data or was % selection.every == 0 or texts.epoch ~= tostring(was)
+end
+
+-- Settings that a script passes under another name, or that it does not pass.
+local shown_names = { measured = "metrics", start = "the model's initial parameters" }
+
+local most_shown <const> = 3
+
+-- Returns the parts of a setting that differ between the file and this training, in words. `former` is the text of this
+-- training with former names of options. It is compared instead if it has fewer differences, as with an older file.
+local function difference(name, was, now, former)
+  local shown = shown_names[name] or name
+  local found, older = setting.differences(shown, was, now), setting.differences(shown, was, former)
+  if #older < #found then found = older end
+  local more = #found > most_shown and (", and %d more differences"):format(#found - most_shown) or ""
+  return core.safe_text(table.concat(found, ", ", 1, math.min(#found, most_shown))) .. more
 end
 
 -- Raises an error if the checkpoint belongs to a training with other settings, other functions of the script, or
@@ -149,19 +164,19 @@ local function compare(self, texts)
     local is_same = was == self._settings[name] or name == "epochs" and may_grow(self._plan, texts)
     former = not is_same and (former or settings_of(self._plan, true)) or former
     if not is_same and was ~= former[name] then
-      check.fail("holds a training with %s = %s, and this training has %s. Move the file away, or name another file",
-        name, core.safe_text(tostring(was)), self._settings[name])
+      check.fail("is the checkpoint of another training: %s. Move the file away, or pass another path",
+        difference(name, tostring(was), self._settings[name], former[name]))
     end
   end
   local function formerly() return script_code.of(self._plan, self._settings, true) end
   local changed = script_code.changes(texts.code or "", self._code, formerly)
   if changed then
-    check.fail("holds a training with other functions of the script. Move the file away, or name another file\n%s",
-      changed)
+    check.fail("is the checkpoint of a training by other functions of the script, or by functions that read other "
+      .. "values. Move the file away, or pass another path. Changes since the file was written:\n%s", changed)
   end
   if texts.numerics ~= core.numerics() and not self._plan.checkpoint.mix_numerics then
-    check.fail("holds a training of numerics version '%s', and this program has '%s'. Move the file away, or pass "
-      .. "mix_numerics = true", core.safe_text(texts.numerics or "not recorded"), core.numerics())
+    check.fail("is the checkpoint of a training under numerics version '%s', and this program has '%s'. Move the file "
+      .. "away, or pass mix_numerics = true", core.safe_text(texts.numerics or "not recorded"), core.numerics())
   end
 end
 

@@ -14,12 +14,13 @@ local function check_bound(loss)
     local options = check.field(term.loss, "options") or {}
     local bound = options.bound
     if bound and not bound.affine and check.field(term.loss, "_unbounded") then
-      check.fail("mr.fit: bound '%s' of mr.losses.%s is applied to rankings of all items, but a step of interactions "
-        .. "ranks a sample. Pass an affine bound, such as 'minmax'", bound.name, term.loss.name)
+      check.fail("mr.fit: bound '%s' of mr.losses.%s needs the ranking of all items, but with unit = 'interaction' a "
+        .. "step scores only a sample of them. Pass an affine bound, such as 'minmax'", bound.name, term.loss.name)
     end
     if options.slope_at == "value" and bound and not bound.affine then
-      check.fail("mr.fit: slope_at of the loss is 'value', but bound '%s' then needs the ranking of all items, and a "
-        .. "step of interactions scores a sample. Pass slope_at = 'expectation' to the loss", bound.name)
+      check.fail("mr.fit: slope_at of the loss is 'value', for which bound '%s' needs the ranking of all items, but "
+        .. "with unit = 'interaction' a step scores only a sample of them. Pass slope_at = 'expectation' to the loss",
+        bound.name)
     end
   end
 end
@@ -29,11 +30,12 @@ end
 function M.check(o)
   if o.unit ~= "interaction" then
     for _, name in ipairs(only) do
-      check.leave_out("mr.fit", name, o[name], "the unit of a step is a list, not an interaction")
+      check.leave_out("mr.fit", name, o[name], "only unit = 'interaction' takes it")
     end
     return
   end
-  check.leave_out("mr.fit", "batch_rows", o.batch_rows, "a step of interactions takes batch")
+  check.leave_out("mr.fit", "batch_rows", o.batch_rows,
+    "unit = 'interaction' takes batch, the number of interactions, instead")
   check.expect(dataset.is(o.train) and o.train.users and o.train.items, "mr.fit", "train", o.train,
     "a dataset with users and items, because unit is 'interaction'")
   if o.train.lists:has_weights() then

@@ -39,8 +39,8 @@ function M.kept(o, role)
   if not data or o.users ~= "known" then return data end
   if candidates.is(data) then
     if data.ranked_users == "known" then return data end
-    check.leave_out("mr.fit", "users", "known", "%s ranks for all users. Pass fold:candidates{part = '%s', users = "
-      .. "'known'}", role, role)
+    check.fail("mr.fit: users is 'known', but %s ranks items for all users. Pass fold:candidates{part = '%s', users = "
+      .. "'known'}, or leave out users", role, role)
   end
   local known = known_lists(o.train, role, data)
   if known ~= data then whole_of[known] = data end

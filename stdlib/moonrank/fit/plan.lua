@@ -93,7 +93,8 @@ end
 
 local function check_batch(o)
   if o.batch_rows and not dataset.is(o.train) then
-    check.leave_out("mr.fit", "batch_rows", o.batch_rows, "train is the script's own, which takes batch instead")
+    check.leave_out("mr.fit", "batch_rows", o.batch_rows, "train is not a dataset of Moonrank (mr.data.dataset) and "
+      .. "takes batch instead")
   end
 end
 
@@ -126,7 +127,7 @@ end
 -- Returns a read-only table with the given fields: setting a field raises an error.
 local function constant(fields)
   return setmetatable({}, { __index = fields, __newindex = function(_, name)
-    error(("the plan of mr.fit does not change: %s"):format(name), 2)
+    error(("mr.fit: cannot set '%s', because the options of a training are read-only"):format(name), 2)
   end })
 end
 

@@ -25,7 +25,9 @@ local function misfit(model, role, data)
       local most = #ids > 0 and ids:double():max():item() or 0
       if candidates.is(data) then most = data.fold[each] end
       if most > config[each] then
-        return ("the model has %d %s, but %s has number %d"):format(config[each], each, role, math.tointeger(most))
+        local one = each == "users" and "a user" or "an item"
+        return ("the model has %d %s, but %s has %s with the number %d. Pass a model with at least as many %s"):format(
+          config[each], each, role, one, math.tointeger(most), each)
       end
     end
   elseif config.inputs then

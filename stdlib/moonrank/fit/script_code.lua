@@ -61,7 +61,9 @@ end
 function M.changes(was, now, formerly)
   local changed = was ~= now and code.changes(was, now, formerly)
   if not changed then return nil end
-  return (changed:gsub('run%.defined%["(.-)"%]', "%1"):gsub("run%.objects%.", ""))
+  changed = changed:gsub('run%.defined%["(.-)"%]', "%1"):gsub("run%.objects%.", "")
+  -- a bound that the script gave as a function keeps it in these fields
+  return (changed:gsub("%.options%.bound%.apply%.apply%.f%f[^%w_]", ".bound"))
 end
 
 return M

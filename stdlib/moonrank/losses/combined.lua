@@ -99,7 +99,7 @@ local function made(terms, values, unbounded)
 end
 
 local function refuse(what, value)
-  check.fail("loss: %s is a %s, expected %s", what, check.kind(value),
+  check.fail("loss: %s is %s, expected %s", what, check.found(value),
     what == "factor" and "a finite number: 0.1 * mr.losses.mse{}" or "a loss: mr.losses.ndcg{} + mr.losses.mse{}")
 end
 

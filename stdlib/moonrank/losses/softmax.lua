@@ -385,8 +385,8 @@ function M.gbce(options)
     local negatives = relevant.others
     local most = o.catalogue and #negatives > 0 and negatives:max():item() or 0
     if o.catalogue and most > o.catalogue - 1 then
-      check.fail("mr.losses.gbce: catalogue is %d, but a list has %d rows that are not relevant, expected at most %d",
-        o.catalogue, most, o.catalogue - 1)
+      check.fail("mr.losses.gbce: catalogue is %d, expected at least %d, because a list has %d rows that are not "
+        .. "relevant", o.catalogue, most + 1, most)
     end
     local beta = o.catalogue and negatives * (o.t / (o.catalogue - 1)) + (1 - o.t) or 1
     local up = relevant:mean((-relevant:of(scores)):softplus())

@@ -60,6 +60,30 @@ function M.line(metrics)
   return table.concat(parts, "; ")
 end
 
+---Returns the conventions in which two metrics differ: "gain is exp2 for 'a' and linear for 'b'". If
+---they differ in something else, returns all conventions of both.
+---@param a mr.Metric
+---@param b mr.Metric
+---@param of_a string  what `a` evaluated, in words
+---@param of_b string
+---@return string
+---Example:
+---```lua
+---local difference = require("moonrank.metrics.conventions").difference
+---difference(mr.metrics.rr{}, mr.metrics.rr{ties = "worst"}, "A", "B")   --> ties is mean for A and worst for B
+---```
+function M.difference(a, b, of_a, of_b)
+  local parts = {}
+  for _, each in ipairs(said) do
+    local x, y = value_of(a, each[1]), value_of(b, each[1])
+    if x ~= nil and y ~= nil and x ~= y then
+      parts[#parts + 1] = ("%s is %s for %s and %s for %s"):format(each[2], x, of_a, y, of_b)
+    end
+  end
+  if #parts > 0 then return table.concat(parts, "; ") end
+  return ("%s for %s, and %s for %s"):format(M.line{ a }, of_a, M.line{ b }, of_b)
+end
+
 ---Returns the line to print below metrics that a study stored as plain numbers, without their
 ---conventions.
 ---@param names string[]

@@ -16,7 +16,7 @@ local declared_options = declare("mr.metrics.Declared", {
 local function number_of(name, what, f, x)
   local value = f(x)
   if check.is_finite(value) then return value end
-  check.expect(false, "metric " .. name, ("%s of %g"):format(what, x), value, "a finite number")
+  check.expect(false, "metric " .. name, ("%s(%g)"):format(what, x), value, "a finite number")
 end
 
 ---Makes the functions of a declared metric. `values(ranks, lists)` gives one value per list.

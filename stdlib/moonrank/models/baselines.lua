@@ -93,7 +93,9 @@ end
 
 -- Returns an mr.UserItems of the relevant items of each user in the training part of a fold.
 local function known_of(where, of)
-  if not of.items then check.fail("%s: this fold has no users and items", where) end
+  if not of.items then
+    check.fail("%s: the fold has no users and items. Pass a fold of ratings, as ratings:folds makes them", where)
+  end
   return core.user_items(of.train.lists, of.train.users, of.train.items, of.users, of.items)
 end
 

@@ -18,7 +18,7 @@ local M = {}
 local Model = check.class("mr.Model")
 
 local function described(x)
-  return check.is_tensor(x) and ("{%s} %s"):format(table.concat(x:shape(), ", "), x.dtype) or type(x)
+  return check.is_tensor(x) and ("{%s} %s"):format(table.concat(x:shape(), ", "), x.dtype) or "a " .. type(x)
 end
 
 -- Returns the object that a model's function `forward` gets as self. Its fields are the parameters and buffers by name,

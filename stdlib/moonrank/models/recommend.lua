@@ -96,7 +96,7 @@ end
 local function number_of(model, o, name)
   local value = o[name] or model.config[name]
   return check.expect(math.type(value) == "integer" and value > 0, "recommend", name, value,
-    "a positive integer, because the model does not have this number")
+    "a positive integer, because the model does not state its number of %s", name)
 end
 
 -- Returns the ratings or the dataset whose items a user already knows: `given` itself, or its training part if `given`

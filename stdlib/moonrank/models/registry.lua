@@ -84,7 +84,8 @@ local function make(definition, given)
       listed.check_leaves(("mr.models.%s: buffers"):format(definition.name), { name }, { buffers[name] }, o.dtype)
     end
     for _, other in ipairs(names) do
-      check.expect(name ~= other, "mr.models." .. definition.name, "name of a buffer", name, "none of a parameter")
+      check.expect(name ~= other, "mr.models." .. definition.name, "name of a buffer", name,
+        "another name, because a parameter has it")
     end
   end
   return model.new(definition, o, names, values, buffers)
@@ -162,8 +163,8 @@ function M.restore(texts, by_name)
     local kinds = { table.unpack(check.names(baselines.kinds)) }
     table.move(check.names(known), 1, #check.names(known), #kinds + 1, kinds)
     table.sort(kinds)
-    check.fail("kind of model is '%s', which is not defined. Known kinds are %s. mr.models.define defines others",
-      tostring(texts.kind), table.concat(kinds, ", "))
+    check.fail("the kind of model in the file is %s, expected one of: %s. mr.models.define defines others",
+      check.found(texts.kind), table.concat(kinds, ", "))
   end
   local options, entries, rows = {}, 65536, options_by_definition[definition].by_name
   for name, text in pairs(texts) do

@@ -33,9 +33,12 @@ local articles = { boolean = "true or false", string = "a text", table = "a tabl
 
 local function expected_type(row, kind)
   if kind == "integer" or kind == "number" then
-    if row.above == 0 and not row.most and not row.below then return "a positive number" end
+    local is_finite = kind == "number" and not row.infinite and not row.most and not row.below
+    if row.above == 0 and not row.most and not row.below then
+      return is_finite and "a positive finite number" or "a positive number"
+    end
     local limits = limits_of(row)
-    local noun = kind == "integer" and "an integer" or (limits or row.infinite) and "a number" or "a finite number"
+    local noun = kind == "integer" and "an integer" or is_finite and "a finite number" or "a number"
     return limits and ("%s %s"):format(noun, limits:gsub("^at", "of at")) or noun
   end
   if kind:match "%[%]$" then return "a list" end

@@ -124,7 +124,8 @@ local function regions(where, list)
   check_list(where, "shade", list)
   for i, each in ipairs(list) do
     local o = region_options:read(where .. " (shade)", each)
-    check.expect(o.from < o.to, where, ("from of entry %d of shade"):format(i), o.from, "less than its to, %s", o.to)
+    check.expect(o.from < o.to, where, ("shade[%d].from"):format(i), o.from,
+      "less than shade[%d].to, which is %s", i, o.to)
     found[i] = { from = o.from, to = o.to, text = o.name ~= nil and tostring(o.name) or nil }
   end
   return found
@@ -310,7 +311,9 @@ function M.ecdf(given)
     for _, v in ipairs(series.numbers(where, "values of " .. who, one.values)) do
       if scale.finite(v) then one.sorted[#one.sorted + 1] = v end
     end
-    check.expect(#one.sorted > 0, where, "values of " .. who, one.values, "at least one finite number")
+    if #one.sorted == 0 then
+      check.fail("%s: the values of %s are all NaN or infinite, expected at least one finite number", where, who)
+    end
     table.sort(one.sorted)
     table.move(one.sorted, 1, #one.sorted, #all + 1, all)
     list[i] = one

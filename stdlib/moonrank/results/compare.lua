@@ -202,7 +202,7 @@ function M.make(results, o)
   local data = results:columns()
   check.choice(where, "by", o.by, data.params)
   local groups = data:groups(where, { o.by }, data:rows(where, o.where))
-  check.expect(#groups >= 2, where, "the number of values of " .. o.by, #groups, "two or more")
+  check.expect(#groups >= 2, where, ("the number of values of parameter '%s'"):format(o.by), #groups, "two or more")
   local rows, p, levels, notes, left = {}, {}, {}, {}, left_out.note(results, where, o.where)
   local number, numbers, compared, cells = data:column(where, "number"), {}, {}, 0
   local column, said = data:shown(where, o.value), choose.said()

@@ -157,9 +157,9 @@ function M.check(where, results, numbers, column)
     local name, text = text_of(by_number[number] or {}, names)
     local own = name and conventions.kept(name, text)
     if own and first and differ(own, first) then
-      check.fail("%s: trials %d and %d evaluated '%s' under different conventions. Trial %d: %s. Trial %d: %s. Compare "
-        .. "trials with the same options, by where = {...}", where, first_number, number, column, first_number,
-        conventions.line{ first }, number, conventions.line{ own })
+      check.fail("%s: trials %d and %d evaluated '%s' under different conventions: %s. Compare trials with the same "
+        .. "options, by where = {...}", where, first_number, number, column,
+        conventions.difference(first, own, ("trial %d"):format(first_number), ("trial %d"):format(number)))
     end
     if own and not first then first, first_number = own, number end
   end

@@ -195,11 +195,11 @@ end
 function M.of(dimensions, y, o)
   local where = "results:importance"
   local needed = math.max(least_trials, trials_each * #dimensions)
-  check.expect(#y >= needed, where, "the number of trials with " .. o.metric, #y, "at least %d for %d parameters",
-    needed, #dimensions)
+  check.expect(#y >= needed, where, ("the number of trials with a value of '%s'"):format(o.metric), #y,
+    "at least %d for %d parameters", needed, #dimensions)
   local standard = standardised(y)
   if not standard then
-    check.fail("%s: %s is %.6g in all %d trials, so there is no variance to divide", where, o.metric, y[1], #y)
+    check.fail("%s: '%s' is %.6g in all %d trials, so there is no variance to divide", where, o.metric, y[1], #y)
   end
   local single, pair, count = grown(dimensions, standard,
     { trees = o.trees, seed = o.seed, leaf = o.leaf or math.max(1, math.min(5, #y // 100)) })

@@ -73,7 +73,8 @@ function M.values_at(where, name, column, rows)
   local values = {}
   for _, row in ipairs(rows) do
     local value = column[row]
-    if value ~= nil then check.expect(type(value) == "number", where, "a value of " .. name, value, "numbers") end
+    if value ~= nil then check.expect(type(value) == "number", where, ("a value of column '%s'"):format(name), value,
+      "numbers only") end
     values[#values + 1] = value
   end
   return values

@@ -37,9 +37,23 @@ function M.moderate(where, name, x)
   local values = M.tensor(where, x)
   local at, value = core.first_beyond(values, M.largest)
   if at then
-    check.expect(false, where, ("entry %d of %s"):format(at, name), value, "a number of at most %g in size", M.largest)
+    check.expect(false, where, ("entry %d of %s"):format(at, name), value,
+      "a number with an absolute value of at most %g", M.largest)
   end
   return values
+end
+
+---Returns the pairs of two samples of the same length that are without NaN: a tensor of each
+---sample, and the number of pairs with NaN. Values beyond 1e100 in size, also infinite ones, are
+---errors.
+---@param where string  name of the called function, for errors
+---@param x mr.Tensor|number[]
+---@param y mr.Tensor|number[]
+---@return mr.Tensor, mr.Tensor, integer
+function M.pairs(where, x, y)
+  local a, b = M.moderate(where, "x", x), M.moderate(where, "y", y)
+  check.length(where, "y", b:numel(), a:numel(), "one for each entry of x")
+  return core.complete_pairs(a, b)
 end
 
 ---Returns a plain table of numbers from a tensor or a table of numbers; a table is returned

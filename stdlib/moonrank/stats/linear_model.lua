@@ -224,7 +224,9 @@ local function marginal_weights(self, method, wanted)
   for i = 1, wanted.n do
     local name = wanted[i]
     check.expect(name ~= nil, method, ("name %d"):format(i), name, "the name of a factor")
-    check.expect(not is_wanted[name], method, "a factor", name, "different factors")
+    if is_wanted[name] then
+      check.fail("%s: the factor %s is named twice, expected different factors", method, check.found(name))
+    end
     if not self._levels[name] then check.unknown("factor of mr.LinearModel", name, check.names(self._levels)) end
     is_wanted[name] = true
   end

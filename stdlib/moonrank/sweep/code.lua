@@ -517,6 +517,12 @@ local function holders(path)
   return keys
 end
 
+-- Returns the text of a value as a message shows it: the beginning of a checksum, with a word that says what it is.
+local function in_words(text)
+  if #text == 16 and text:find "^%x+$" and text:find "%a" then return "data of fingerprint " .. text end
+  return (text:gsub("%f[%w]" .. ("%x"):rep(64) .. "%f[%W]", function(sum) return "of checksum " .. sum:sub(1, 16) end))
+end
+
 -- Returns the differences between the stored and the current text about the code and the values on which a study's
 -- trials depend. A value that only has another path now is not a difference. A table is left out if a difference is
 -- reported for a value in the table.
@@ -540,7 +546,8 @@ local function differences(was, now)
     for _, holder in ipairs(holders(path .. ".")) do holding[holder] = true end
     if not after then out[#out + 1] = key .. " was removed"
     elseif not before then out[#out + 1] = key .. " is new"
-    elseif key:match "^value " then out[#out + 1] = ("%s: then %s, now %s"):format(key, before, after)
+    elseif key:match "^value " then
+      out[#out + 1] = ("%s: then %s, now %s"):format(key, in_words(before), in_words(after))
     else
       out[#out + 1] = (is_whole and "what " .. path .. " holds" or key)
         .. (after == "missing" and " is missing" or " changed")

@@ -95,7 +95,7 @@ local function warn_rest(store, study, kept, group, now)
     .. "There is no further warning about this store"):format(store.path, group.first, study.name, rest.what))
 end
 
-local go_on = "another name or store begins another study, force = true continues this one"
+local go_on = "Pass another name or store to begin another study, or force = true to continue this one"
 
 -- Returns why a study may not continue with the data that the script has now; nil if it may continue. The second result
 -- is true if the data is known to be different.
@@ -103,7 +103,7 @@ local function objection(store, study, context, job)
   local kept = store:data(study)
   local groups, unknown = different(kept)
   if unknown > 0 then
-    return ("mr.sweep: %s has %d trials of '%s' from before data had fingerprints, so their data are not known\n(%s)")
+    return ("mr.sweep: %s has %d trials of '%s' from before data had fingerprints, so their data are not known\n%s")
       :format(store.path, unknown, study.name, go_on), false
   end
   warn_unknown(store, study, kept, groups)
@@ -119,13 +119,13 @@ local function objection(store, study, context, job)
       now, problem = trials.data_of(context, job(number), stop)
     end
     if problem and not forced.has(study, "space") then
-      return ("mr.sweep: the data of trial %d of '%s' in %s cannot be made again for a comparison: %s\n(%s)")
+      return ("mr.sweep: the data of trial %d of '%s' in %s cannot be made again for a comparison: %s\n%s")
         :format(number, study.name, store.path, problem, go_on), false
     end
     seen[group] = not problem and now or nil
     local differs = not problem and difference(entries, now)
     if differs then
-      return ("mr.sweep: %s has a study '%s' already, of other data; trial %d:\n  %s\n(%s)"):format(store.path,
+      return ("mr.sweep: %s has a study '%s' already, of other data; trial %d:\n  %s\n%s"):format(store.path,
         study.name, number, differs, go_on), true
     end
   end
@@ -174,8 +174,8 @@ function M.check_numerics(store, study)
   end
   if #others == 0 then return end
   check.fail("mr.sweep: %s has a study '%s' already, from another numerics version; results may differ in their last "
-    .. "digits:\n  then: %s\n  now:  '%s'\n(another name or store begins another study, mix_numerics = true "
-    .. "continues this one)",
+    .. "digits:\n  then: %s\n  now:  '%s'\nPass another name or store to begin another study, or "
+    .. "mix_numerics = true to continue this one",
     store.path, study.name, table.concat(others, ", "), core.numerics())
 end
 

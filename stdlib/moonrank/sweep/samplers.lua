@@ -59,19 +59,18 @@ end
 ---in the space.
 ---@param points table<string, any>[]  parameters by name, for each of the first trials
 function Sampler:begin_with(points)
-  local where = "mr.sweep: first"
   if self.name == "grid" then
-    check.fail("%s does not apply to the sampler grid, which runs every point. Pass another sampler", where)
+    check.fail "mr.sweep: first does not apply to the sampler grid, which runs every point. Pass another sampler"
   end
   local parts = {}
   for _, entry in ipairs(self.space:entries()) do parts[entry.name] = entry.part end
   for key, point in pairs(points) do
-    check.expect(math.type(key) == "integer" and key <= #points and type(point) == "table", where,
-      ("[%s]"):format(key), point, "a list of points: first = {{lr = 0.01}}")
+    check.expect(math.type(key) == "integer" and key <= #points and type(point) == "table", "mr.sweep",
+      ("first[%s]"):format(key), point, "a list of points: first = {{lr = 0.01}}")
     for _, name in ipairs(check.names(point)) do
       if not parts[name] then check.unknown("parameter of the space for first", name, self.space:names()) end
-      check.expect(parts[name]:contains(point[name]), where, ("[%d].%s"):format(key, name), point[name],
-        "a value of %s", parts[name])
+      check.expect(parts[name]:contains(point[name]), "mr.sweep", ("first[%d].%s"):format(key, name),
+        point[name], "a value of %s", parts[name])
     end
   end
   self.first = points

@@ -57,7 +57,10 @@ function build(where, t, slots)
       check_named(where, key, value)
       names[#names + 1] = key
     else
-      if parts.is_part(value) then check.fail("%s[%s] is %s without a name", where, tostring(key), tostring(value)) end
+      if parts.is_part(value) then
+        check.fail("%s[%s] is %s without a name. Write name = %s", where, tostring(key), tostring(value),
+          tostring(value))
+      end
       check.expect(parts.is_when(value), where, ("[%s]"):format(tostring(key)), value,
         "name = mr.choice{...} or the like, or mr.when")
       conditions[#conditions + 1] = { key = key, condition = value }

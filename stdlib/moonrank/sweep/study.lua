@@ -121,7 +121,7 @@ end
 
 local compared = { "space", "sampler", "seed", "direction", "metric", "settings", "data" }
 
-local script_changed = "the script changed: %s is not what %s was then"
+local script_changed = "the script changed: %s is not the same as %s when the study began"
 
 -- Returns lines that say why the whole script counts as code of the trials (it has parts that cannot be compared), or
 -- "".
@@ -140,7 +140,9 @@ local function script_changes(was, now)
     return was.script ~= now.whole and "" or nil, true
   end
   local lines, comparable = code.changes(was.script, now.script, function() return now.formerly().script end)
-  return lines and ":\n" .. lines .. unseen(now.script), comparable
+  local explained = lines and lines:find("run.", 1, true) and " (run is the function of the trials; run.x is a "
+    .. "variable x that it uses)" or ""
+  return lines and explained .. ":\n" .. lines .. unseen(now.script), comparable
 end
 
 -- Compares a study's row in the store with the current row. Returns the differences as one text (nil if the rows are
@@ -228,8 +230,8 @@ function M.enter(store, now, force)
       changed, was.metric and "those of " .. was.metric or "the only number that a trial returned")
   end
   if changed and not force then
-    check.fail("mr.sweep: %s has a study '%s' already, and %s\n(another name begins another study, force = true "
-      .. "continues this one)", store.path, now.name, changed)
+    check.fail("mr.sweep: %s has a study '%s' already, and %s\nPass another name to begin another study, or "
+      .. "force = true to continue this one", store.path, now.name, changed)
   end
   now.script = tell_options(store, was, now)
   if changed then

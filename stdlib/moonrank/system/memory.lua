@@ -4,7 +4,11 @@ local check = require "moonrank.check"
 
 local M = {}
 
-local function gib(bytes) return ("%.1f GiB"):format(bytes / 2 ^ 30) end
+-- Returns a number of bytes as text: in GiB, or in MiB if it is less than a tenth of a GiB.
+local function size_text(bytes)
+  if bytes < 0.1 * 2 ^ 30 then return ("%.1f MiB"):format(bytes / 2 ^ 20) end
+  return ("%.1f GiB"):format(bytes / 2 ^ 30)
+end
 
 ---Raises an error if the estimated memory for some work exceeds the available main memory.
 ---@param where string  function or script
@@ -15,8 +19,8 @@ local function gib(bytes) return ("%.1f GiB"):format(bytes / 2 ^ 30) end
 function M.need(where, what, bytes, advice, available)
   available = available or core.available_bytes()
   if bytes <= available then return end
-  check.fail("%s: %s need about %s of memory, and %s are available. %s", where, what, gib(bytes), gib(available),
-    advice or "Use fewer or smaller data")
+  check.fail("%s: %s need about %s of memory, and %s are available. %s", where, what, size_text(bytes),
+    size_text(available), advice or "Use less data")
 end
 
 return M

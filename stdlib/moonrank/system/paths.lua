@@ -37,7 +37,7 @@ local kinds = {
   ["data folder"] = function(path) return against(find.path, path) or against_folder(find.path(path)) end,
   ["new file"] = function(path)
     return against(core.check_file, path)
-      or path:sub(-1) == "/" and path .. ": is the name of a folder, expected that of a file"
+      or path:sub(-1) == "/" and path .. ": ends with / and so names a folder, expected the name of a file"
       or against_room(path)
   end,
   ["new folder"] = function(path)

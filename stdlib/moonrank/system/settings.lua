@@ -167,4 +167,83 @@ function M.of_option(value, formerly)
   return text_of(manner, value, {})
 end
 
+-- Takes apart the text of a table or an object, `head{a = 1, b = {2,3}}tail`. Returns the head, the texts of its
+-- entries by key, such as ".a" or "[1]", and the tail. Returns nil for the text of any other value.
+local function taken_apart(text)
+  local head = text:match "^[^{\"]*{"
+  if not head then return nil end
+  local entries, depth, at, first = {}, 1, #head + 1, #head + 1
+  local count = 0
+  local function add(entry)
+    local key, value = entry:match "^%s*([%a_%[][^={}]-) = (.*)$"
+    count = count + 1
+    if key then entries[key:sub(1, 1) == "[" and key or "." .. key] = value
+    elseif entry ~= "" then entries[("[%d]"):format(count)] = entry end
+  end
+  while depth > 0 do
+    local found = text:find('[{},"]', at)
+    if not found then return nil end
+    local sign = text:sub(found, found)
+    at = found + 1
+    if sign == '"' then
+      local close = at
+      while text:sub(close, close) ~= '"' do
+        if close > #text then return nil end
+        close = close + (text:sub(close, close) == "\\" and 2 or 1)
+      end
+      at = close + 1
+    elseif sign == "{" then depth = depth + 1
+    elseif sign == "}" then depth = depth - 1 end
+    if depth == 0 or sign == "," and depth == 1 then
+      add(text:sub(first, found - 1))
+      first = found + 1
+    end
+  end
+  return head:sub(1, -2), entries, text:sub(at)
+end
+
+-- Returns an error's words about a part of a setting with different texts; nil if a text has no such part.
+local function difference(path, was, now, here)
+  local function is_fingerprint(text) return text and #text == 16 and text:find "^%x+$" and text:find "%a" end
+  local form = "%s is %s in the file and %s %s"
+  if is_fingerprint(was) and is_fingerprint(now) then
+    form = "the contents of %s have the fingerprint %s in the file and %s %s"
+  end
+  return form:format(path, was or "not set", now or "not set", here)
+end
+
+---Returns the parts in which two texts of a setting differ, one entry for each: "loss.steepness is 1
+---in the file and 5 in this training".
+---@param name string  of the setting
+---@param was? string  the text in the file
+---@param now? string  the present text
+---@param here? string  what has the present text (default: in this training)
+---@return string[]
+---Example:
+---```lua
+---local differences = require("moonrank.system.settings").differences
+---differences("clip", "a{k = 1}", "a{k = 2}")[1]   --> clip.k is 1 in the file and 2 in this training
+---```
+function M.differences(name, was, now, here)
+  here = here or "in this training"
+  local found = {}
+  local function compare(path, a, b)
+    if a == b then return end
+    local head, old, tail = taken_apart(a or "")
+    local new_head, new, new_tail = taken_apart(b or "")
+    if not (old and new) or head == new_head and tail ~= new_tail then
+      found[#found + 1] = difference(path, a, b, here)
+    elseif head ~= new_head then
+      found[#found + 1] = difference(path, head, new_head, here)
+    else
+      local keys = {}
+      for key in pairs(old) do keys[key] = true end
+      for key in pairs(new) do keys[key] = true end
+      for _, key in ipairs(check.names(keys)) do compare(path .. key, old[key], new[key]) end
+    end
+  end
+  compare(name, was, now)
+  return found
+end
+
 return M

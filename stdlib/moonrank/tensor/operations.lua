@@ -166,7 +166,7 @@ function tensor:max_pool(size, options)
   local stride, padding = pair(o.stride or window), pair(o.padding)
   for axis = 1, 2 do
     check.expect(2 * padding[axis] <= window[axis], "max_pool", "padding", padding[axis],
-      "at most half of the window's size, which is %d", window[axis])
+      "at most %d, half of the window's size", window[axis] // 2)
   end
   local columns, of = core.unfold(self, window, stride, padding, -math.huge), core.shape(self)
   local down, across = places(of[3], window, stride, padding, 1), places(of[4], window, stride, padding, 2)

@@ -94,7 +94,7 @@ describe("checks of arguments", function()
     for i, value in ipairs{ "a", 1.0, 0 / 0, true, { 1, "b" }, {}, mr.ones(1), print } do
       shown[i] = options.found(value)
     end
-    equal(shown, { "'a'", "1.0", "NaN", "true", "{1, 'b'}", "a table", "a mr.Tensor", "a function" })
+    equal(shown, { "'a'", "1.0", "NaN", "true", "{1, 'b'}", "a table", "a mr.Tensor {1} float32", "a function" })
   end)
 end)
 

@@ -251,7 +251,7 @@ it("mr.compare compares metrics under bounds only if metric and bound agree", fu
   local function refuses(words, x, y) raises(function() mr.compare{ a = x, b = y, qrels = lists } end,
     table.unpack(words)) end
   refuses({ "'rr[minmax]'", "rr[expectation]" }, of("a", by), of("b", { "rr", bound = "expectation" }))
-  refuses({ "'a'", "gain" }, of("a", by), of("b", { mr.metrics.rr{ ties = "worst" }, bound = "minmax" }))
+  refuses({ "'a'", "ties", "worst" }, of("a", by), of("b", { mr.metrics.rr{ ties = "worst" }, bound = "minmax" }))
   refuses({ "'rr[minmax]'", "bound" }, of("a", by), scores_of(ranks.b))
 end)
 

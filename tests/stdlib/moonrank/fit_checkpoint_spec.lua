@@ -182,19 +182,19 @@ describe("mr.fit with checkpoint", function()
     raises(function() fit(cases[2], { checkpoint = path, clip = 1 }) end, "clip", "nil", "mr.Clip", "{norm = 1}")
     raises(function() fit(cases[2], { checkpoint = path, epochs = 4 }) end, "epochs", "5", "4")
     raises(function() fit(cases[2], { checkpoint = path, optimizer = mr.optim.adam{ lr = 0.050000001 } }) end,
-      "optimizer", "adam", "0.050000001")
+      "optimizer.lr", "0.05", "0.050000001")
     raises(function() fit(cases[2], { checkpoint = path, loss = mr.losses.ndcg{} }) end,
-      "loss", "ap", "ndcg", "minmax", "none")
-    raises(function() fit(cases[2], { checkpoint = path, train = fold.valid }) end, "train =")
+      "loss", "ap", "ndcg")
+    raises(function() fit(cases[2], { checkpoint = path, train = fold.valid }) end, "train")
     raises(function() fit(cases[2], { checkpoint = path, model = mr.models.mf{ users = 99, items = 400,
       factors = 2 } }) end,
-      "model", "mf", "users = 30", "users = 99")
+      "model.factors", "6", "2")
     local all = { checkpoint = path, optimizer = mr.optim.adam{ lr = 0.5 }, batch = 3, epochs = 9, seed = 2, clip = 1 }
     for _, each in ipairs{ { "loss", mr.losses.ndcg{} }, { "valid", fold.test }, { "train", fold.valid },
       { "model", mr.models.mf{ users = 99, items = 400, factors = 2 } } } do
       all[each[1]] = each[2]
       -- several options differ, and the error names the most important one
-      raises(function() fit(cases[2], all) end, each[1] .. " =")
+      raises(function() fit(cases[2], all) end, each[1])
     end
     equal(bytes_of(path), was)
     local model = path_of "model"
@@ -222,7 +222,7 @@ describe("mr.fit with checkpoint", function()
     earlier.rewrite(path, "moonrank fit", function(key, value)
       return key == "setting loss" and value:gsub("steepness", "gain") or value
     end)
-    raises(function() go(3) end, "gain = 2")
+    raises(function() go(3) end, "gain", "2", "3")
     equal(go(2).resumed, 1)
   end)
 
@@ -241,14 +241,14 @@ describe("mr.fit with checkpoint", function()
         os.remove(path)
         fit(cases[2], { checkpoint = path, loss = two[i], epochs = 1 })
         fit(cases[2], { checkpoint = path, loss = two[i], epochs = 1 })
-        raises(function() fit(cases[2], { checkpoint = path, loss = two[3 - i], epochs = 1 }) end, "bound", "loss")
+        raises(function() fit(cases[2], { checkpoint = path, loss = two[3 - i], epochs = 1 }) end, "loss")
       end
     end
     os.remove(path)
     fit(cases[2], { checkpoint = path, epochs = 1, metrics = { "ndcg" }, select = "rr" })
     local changed = { metrics.ndcg{ gain = "linear" } }
     raises(function() fit(cases[2], { checkpoint = path, epochs = 1, metrics = changed, select = "rr" }) end,
-      "measured", "gain = exp2", "gain = linear")
+      "metrics[2].gain", "exp2", "linear")
   end)
 
   it("refuses other starting parameters, also after mr.models.load", function()
@@ -262,11 +262,11 @@ describe("mr.fit with checkpoint", function()
     go(first)
     first:save(saved)
     equal(go(mf()).resumed, 2, "the same start goes on")
-    raises(function() go(mr.models.load(saved)) end, "start =")
+    raises(function() go(mr.models.load(saved)) end, "parameters")
     equal(go(first).resumed, 2, "a model that this file trained goes on in the same process")
     local other = fit(cases[2], { model = first, epochs = 1 })
     check(not other.interrupted)
-    raises(function() go(first) end, "start =")
+    raises(function() go(first) end, "parameters")
   end)
 
   it("refuses changed functions of the script, and names what changed", function()
@@ -406,7 +406,7 @@ describe("mr.fit with checkpoint", function()
     weights:sum():backward()
     mr.optim.sgd{ lr = 1 }:bind{ weights }:step()
     check(data.fingerprint ~= was)
-    raises(go, "train =")
+    raises(go, "train")
   end)
 
   it("refuses candidates of a catalogue with more items", function()
@@ -420,7 +420,7 @@ describe("mr.fit with checkpoint", function()
     end
     go(fold)
     equal(go(fold).resumed, 1)
-    raises(function() go(more) end, "valid =")
+    raises(function() go(more) end, "valid")
   end)
 
   it("resumes to more epochs, unless the schedule or the validation depends on their number", function()
@@ -475,7 +475,7 @@ describe("mr.fit with checkpoint", function()
     end
     go{ 1, 2 }
     equal(go{ 1, 2 }.resumed, 1)
-    raises(function() go{ 1, 3 } end, "model", "spec_tabled")
+    raises(function() go{ 1, 3 } end, "model.nested.a.b[2]", "model.sizes[2]", "2", "3")
   end)
 
   -- Writes a copy of the checkpoint file with one change.

@@ -83,7 +83,7 @@ describe("a loss with parameters in mr.fit", function()
     local function parts(of) return { of.thresholds, of.weights, of.run:to_csv() } end
     equal(parts(again), parts(whole))
     raises(function() fit{ checkpoint = path, loss = mr.losses.ordinal{ levels = 2 } } end,
-      "ordinal", "bound", "loss")
+      "loss.learn", "true", "false")
   end)
 
   it("is created anew for every trial of mr.sweep", function()

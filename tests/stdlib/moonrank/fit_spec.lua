@@ -188,13 +188,13 @@ it("mr.checkpoint computes once, reads afterwards, and refuses other settings an
   raises(function() mr.checkpoint(path, { seed = 2, data = "b", rate = 1, zeta = 0 }, compute) end, "data", "a")
   raises(function() mr.checkpoint(path, { data = "a", seed = 1, zeta = "\27[2J" }, compute) end, "rate", "0.5")
   local more = { data = "a", more = 1, seed = 1, rate = 0.5, zeta = settings.zeta }
-  raises(function() mr.checkpoint(path, more, compute) end, "nil", "1")
-  raises(function() mr.checkpoint(path, { data = "a", seed = 1, rate = 0.5, zeta = 0 }, compute) end, "zeta = ")
+  raises(function() mr.checkpoint(path, more, compute) end, "more", "1")
+  raises(function() mr.checkpoint(path, { data = "a", seed = 1, rate = 0.5, zeta = 0 }, compute) end, "zeta")
   os.remove(path)
   raises(function() mr.checkpoint(path, { seed = 1 }, function() error("stopped", 0) end) end, "stopped")
   for _, bad in ipairs{ { 7, {}, compute, "path", "7" }, { "", {}, compute, "path", "''" },
     { path, 3, compute, "settings", "3" }, { path, { 1 }, compute, "setting", "1" },
-    { path .. "/", {}, error, "mr.checkpoint: " .. path .. "/: is the name of a folder" },
+    { path .. "/", {}, error, "mr.checkpoint", path .. "/", "folder" },
     { path, {}, 3, "compute", "3" },
     { path, {}, function() return 3 end, "3", "tensors" },
     { path, {}, function() return { a = 3 } end, "3", "'a'" },

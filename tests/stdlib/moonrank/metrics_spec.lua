@@ -158,7 +158,7 @@ describe("mr.metrics", function()
     raises(function() mr.metrics.rr(mr.tensor{ 1, 2 }, lists, { tie = "mean" }) end, "'tie'", "'ties'")
     raises(function() mr.metrics.rr(mr.tensor{ 1, 2 }, lists, { k = 0 }) end, "k", "0")
     raises(function() mr.metrics.rbp(mr.tensor{ 1, 2 }, lists, { p = 1 }) end, "p", "1")
-    raises(function() mr.metrics.err(mr.tensor{ 1, 2 }, mr.lists{ { 1, 3 } }, { top = 2 }) end, "'top'", "2.000000")
+    raises(function() mr.metrics.err(mr.tensor{ 1, 2 }, mr.lists{ { 1, 3 } }, { top = 2 }) end, "'top'", "2")
     raises(function() mr.metrics.ap(mr.tensor{ 1, 2 }, lists, { denominator = "k" }) end, "denominator", "'k'")
   end)
 

@@ -241,7 +241,7 @@ describe("a model file", function()
       return file_of(text, data)
     end
     local damaged = {
-      { whole:sub(1, 30), "safetensors" }, { file_of("{}", ""), "model", "'nil'" },
+      { whole:sub(1, 30), "safetensors" }, { file_of("{}", ""), "model", "kind", "nil" },
       { changed('"mf"', '"gp"'),
         "'gp'", "biased_mf, cml, cnn, direct_ranker, item_knn, mf, mlp, popularity, random, self_attention" },
       { changed('"items":{', '"other":{'), "'items'", "tensor", "file" },
@@ -306,7 +306,7 @@ describe("a model file", function()
     models[1]:save(path)
     local model = read(path)
     raises(function() mr.checkpoint(path, {}, function() return tensors end) end,
-      "holds 'moonrank model 1', expected")
+      "'moonrank model 1'", "expected")
     raises(function() core.save_tensors(path, "moonrank checkpoint 1", {}, {}, {}, {}) end,
       "is not a 'moonrank checkpoint'")
     equal(read(path), model)

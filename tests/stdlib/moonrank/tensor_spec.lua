@@ -660,7 +660,7 @@ describe("errors of tensors", function()
     { function() return mr.zeros(2.5) end, "1", "2.5" },
     { function() return mr.zeros(1 << 40, 1 << 40) end, tostring(1 << 40) },
     { function() return mr.zeros(0, 1 << 40, 1 << 40) end, tostring(1 << 40) },
-    { function() return mr.uniform({ 1 }, { low = 2, high = 1 }) end, "low", "2.000000" },
+    { function() return mr.uniform({ 1 }, { low = 2, high = 1 }) end, "low", "2" },
     { function() return mr.arange(5) end, "last", "nil", "mr.arange(first, last)" },
     { function() return mr.uniform({ 1 }, { dtype = "int64" }) end, "dtype", "'int64'" },
     { function() return mr.uniform({ 1 }, { seed = 1.5 }) end, "seed", "1.5" },

@@ -99,16 +99,16 @@ it("mr.compare rejects evaluations or options with different conventions and nam
     name = option == "relevant" and "ap@3" or "ndcg@3"
     for _, value in ipairs(values) do
       raises(function() mr.compare{ a = evaluated{ [option] = values[1] }, b = evaluated{ [option] = values[2] } } end,
-        ("%s %s"):format(words, value))
+        words, tostring(value), "'a'", "'b'")
     end
     raises(function() mr.compare{ a = evaluated(), b = scores, qrels = lists, [option] = values[2] } end,
-      words .. " " .. values[1])
+      option, tostring(values[1]))
     equal(mr.compare{ a = evaluated(), b = scores, qrels = lists, [option] = values[1] }.pairs[1].p, 1.0)
   end
   name = "ndcg@3"
   -- scores of a file are evaluated with linear gain, unlike runs of mr.fit
   local of_file = mr.data.scored(scores, lists):evaluate(lists, { "ndcg@3" })
-  raises(function() mr.compare{ a = evaluated(), b = of_file } end, "gain linear")
+  raises(function() mr.compare{ a = evaluated(), b = of_file } end, "gain", "exp2", "linear")
 end)
 
 it("mr.compare rejects scores whose rows differ from those of the evaluation", function()

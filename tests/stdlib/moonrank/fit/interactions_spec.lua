@@ -355,7 +355,7 @@ describe("mr.fit of interactions", function()
 
   it("refuses options that do not fit, with the argument's name", function()
     local function refused(words, options) raises(function() fit(options) end, table.unpack(words)) end
-    refused({ "negatives", "20", "list" }, { unit = "list" })
+    refused({ "negatives", "20", "unit" }, { unit = "list" })
     refused({ "unit", "'pair'" }, { unit = "pair" })
     refused({ "negatives", "0" }, { negatives = 0 })
     refused({ "catalogue", "3" }, { catalogue = 3 })

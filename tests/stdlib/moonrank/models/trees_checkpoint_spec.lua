@@ -82,9 +82,9 @@ describe("mr.fit with trees and a checkpoint", function()
     local path = path_of "hostile"
     local run = fit(cases[1], { checkpoint = path })
     equal(#run.history, 6)
-    raises(function() fit(cases[1], { checkpoint = path, loss = mr.losses.ap{} }) end, "lambdarank", "bound", "loss")
-    for _, other in ipairs{ { rounds = 6, depth = 2 }, { rounds = 7 } } do
-      raises(function() fit(cases[1], { checkpoint = path, model = mr.models.trees(other) }) end, "model", "trees")
+    raises(function() fit(cases[1], { checkpoint = path, loss = mr.losses.ap{} }) end, "lambdarank", "ap", "loss")
+    for option, other in pairs{ depth = { rounds = 6, depth = 2 }, rounds = { rounds = 7 } } do
+      raises(function() fit(cases[1], { checkpoint = path, model = mr.models.trees(other) }) end, "model." .. option)
     end
     local function refused(message, change)
       local names, tensors, keys, values = core.load_tensors(path, "moonrank fit")

@@ -110,7 +110,26 @@ describe("settings texts", function()
     keep(loss)
     earlier.rewrite(path, "moonrank checkpoint", function() return "ndcg{bound = none, gain = 2}" end)
     equal(select(2, keep(loss)), true)
-    raises(function() keep(other) end, "gain = 2")
+    raises(function() keep(other) end, "gain", "2", "3")
+  end)
+  it("are compared part by part, with quoted texts, lists and objects of other names", function()
+    local differences = require("moonrank.system.settings").differences
+    local function parts_of(was, now)
+      local function written(value) return text("mr.sweep", "of", { value, 0 }):match "^(.*),0$" end
+      local names = {}
+      for i, each in ipairs(differences("of", written(was), written(now))) do names[i] = each:match "^%S+" end
+      return names
+    end
+    equal(parts_of({ a = "x}{\"\\", b = { 1, 2 } }, { a = "x}{\"\\", b = { 1, 3 } }), { "of.b[2]" })
+    equal(parts_of({ a = "x}, b = 2", b = 1 }, { a = "x}, b = 3", b = 1 }), { "of.a" })
+    equal(parts_of({ [1] = 1, ["a b"] = { c = 1 } }, { [1] = 2, ["a b"] = { c = 2 } }), { 'of["a', "of[1]" })
+    equal(parts_of({ 1, 2 }, { 1 }), { "of[2]" })
+    equal(parts_of({ 1 }, { a = 1 }), { "of.a", "of[1]" })
+    equal(parts_of(mr.losses.ndcg{}, mr.losses.ap{}), { "of" })
+    equal(parts_of(mr.losses.ndcg{ bound = "minmax" }, mr.losses.ndcg{ steepness = 2 }), { "of.bound", "of.steepness" })
+    equal(parts_of({ 1, { 2 } }, { 1, { 2 } }), {})
+    says(differences("of", "1", nil, "here")[1], "of", "1", "not set", "here")
+    says(differences("of", "00ff00ff00ff00ff", "10ff00ff00ff00ff")[1], "fingerprint", "00ff00ff00ff00ff")
   end)
   it("raise an error for values without a text, like functions", function()
     local round = {}
@@ -136,7 +155,7 @@ describe("settings texts", function()
     for _, kept in ipairs{ sweep, keep } do
       kept{ model = { factors = 32 } }
       kept{ model = { factors = 32 } }
-      raises(function() kept{ model = { factors = 64 } } end, "factors = 64")
+      raises(function() kept{ model = { factors = 64 } } end, "factors", "32", "64")
       raises(function() kept{ model = nothing } end, "'model'")
     end
   end)
