@@ -8,6 +8,17 @@ local of_printed = [[
 ; beside printed numbers: our numbers beside which the document prints one; within tolerance: how many of these differ by
 at most the tolerance.]]
 
+-- What a reader has to know who sees a report for the first time.
+local introduction = [[
+This report repeats experiments of publications on learning to rank. It has a section for each table and figure, with
+the command that makes it. Many sections ask what a bound does. A bound is a function that rescales the loss of each list
+by the range or the distribution of its metric over all rankings of the list. The glossary at the end explains this and
+other terms.]]
+local of_verdicts = [[
+The first table lists claims of the publications and expectations of this project, and whether our runs confirm them. A
+difference counts as significant if p < 0.05, after Holm's correction where the section applies it. A claim is "not
+shown" if no significant difference was found, and "not made" if runs are missing.]]
+
 -- Adds up how well a document's (paper's) printed numbers were reproduced, over its sections: how many numbers are
 -- compared (`of`), and how many are within tolerance (`within`). `tolerance` lists the tolerances in words, each
 -- once.
@@ -50,8 +61,8 @@ local function picture_of(documents)
   return nil
 end
 
----Returns the report's first section: a table of how many sections of each document (paper) were made,
----and how closely printed numbers were reproduced. With `made_up`, the data are made up, and no printed
+---Returns the report's first section: an introduction, and a table of how many sections of each document (paper)
+---were made, and how closely printed numbers were reproduced. With `made_up`, the data are made up, and no printed
 ---number stands beside them.
 ---@param documents (report.Document|{ name: string })[]
 ---@param made_up boolean
@@ -59,7 +70,7 @@ end
 return function(documents, made_up)
   return {
     title = made_up and "Overview" or "Findings",
-    text = "",
+    text = made_up and introduction or introduction .. "\n\n" .. of_verdicts,
     captions = { made_up and "Documents" or "Documents, and how closely their printed numbers are met" },
     tables = { table_of(documents, made_up) },
     legends = { made_up and legend .. "." or legend .. of_printed },

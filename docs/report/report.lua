@@ -71,7 +71,7 @@ local function table_text(whole, caption, legend)
   local line = reading.line(one)
   if legend ~= "" then
     parts[#parts + 1] = ('<details class="legend"><summary>%s</summary>%s</details>\n'):format(
-      escape("How to read this: " .. (line ~= "" and line .. " Meaning" or "meaning") .. " of the columns:"),
+      escape("How to read this: " .. (line ~= "" and line .. " Meaning" or "meaning") .. " of the columns"),
       "<ul><li>" .. escape(table.concat(reading.meanings(legend), "\n")):gsub("\n", "</li>\n<li>") .. "</li></ul>")
   elseif line ~= "" then
     parts[#parts + 1] = '<p class="legend">How to read this: ' .. escape(line) .. "</p>\n"
@@ -125,7 +125,8 @@ end
 -- Returns a section of the report as HTML. `level` is the level of its heading, `id` its HTML id, `figures` as in
 -- figures_text.
 local function section_text(each, level, id, figures)
-  local made = each.command and '<p class="made">Made by <code>' .. escape(each.command) .. "</code></p>\n" or ""
+  local command = each.command and escape(each.command):gsub("%-%-%S+", "<span>%0</span>")
+  local made = command and '<p class="made">Made by <code>' .. command .. "</code></p>\n" or ""
   local heading = ('<section id="%s"><h%d>%s</h%d>\n'):format(id, level, escape(each.title), level)
   return table.concat{ heading, found_text(each), paragraphs(each.text), figures_text(each, figures), tables_text(each),
     made, "</section>\n" }
@@ -191,11 +192,12 @@ function M.prepare(path) core.make_folder(path) end
 ---the documents (papers with their sections), and a glossary, with side navigation.
 ---@param path string  path of the HTML file
 ---@param o { title: string, text: string, made_up?: boolean, opening: report.Section, documents: report.Document[] }
----   opening: its tables and figure stand below the table of findings
+---   opening: its text is above the table of findings, its tables and figure are below
 function M.write(path, o)
   local ids, figures, parts = ids_of(o.documents), { count = 0 }, {}
   local opening = table.concat{ '<section id="findings"><h2>', escape(o.opening.title), "</h2>\n",
-    findings_table(o.documents, ids), tables_text(o.opening), figures_text(o.opening, figures), "</section>\n" }
+    paragraphs(o.opening.text), findings_table(o.documents, ids), tables_text(o.opening),
+    figures_text(o.opening, figures), "</section>\n" }
   for _, one in ipairs(o.documents) do
     parts[#parts + 1] = ('<h2 id="%s">%s</h2>\n%s'):format(ids[one], escape(one.title), paragraphs(one.text or ""))
     for _, section in ipairs(one.sections) do parts[#parts + 1] = section_text(section, 3, ids[section], figures) end
@@ -205,7 +207,8 @@ function M.write(path, o)
   core.write_file(path, document(o.title, read(here .. "report.css"), table.concat{
     '<div class="page">\n<header><h1>', escape(o.title), "</h1>\n", o.made_up and banner or "", '<p class="made">',
     escape(o.text), "</p></header>\n", contents(o.documents, ids, o.opening, terms ~= ""), "<main>\n", body, terms,
-    "</main></div>\n<script>\n", read(here .. "report.js"), "</script>\n" }))
+    "</main></div>\n<script>\n", core.stdlib_text "stdlib/manual/contents.js", read(here .. "report.js"),
+    "</script>\n" }))
 end
 
 return M

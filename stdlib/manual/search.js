@@ -80,8 +80,5 @@
     if (e.key === "Escape") { hits.textContent = ""; field.blur(); }
     if (e.key === "/" && document.activeElement !== field) { e.preventDefault(); field.focus(); }
   });
-  if (here) {
-    var list = here.closest(".site > div");
-    list.scrollTop = here.offsetTop - list.offsetTop - list.clientHeight / 2;
-  }
+  if (here) scrollInto(here.closest("div"), here);
 })();

@@ -1,5 +1,5 @@
 -- Builds the HTML pages of the manual. Each page can be read without other files. It has a table of contents, links to
--- the pages of its part, and a search field for all pages, whose program is the file search.js.
+-- the pages of its part, and a search field for all pages. Its script is the file search.js.
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 local search = require "moonrank.help.search"
@@ -48,16 +48,17 @@ local function json(value)
   return "[" .. table.concat(parts, ",") .. "]"
 end
 
----Returns the text of search.js, the program that searches all pages of the manual. Synonyms and
----word stems are those of `moonrank doc`.
+---Returns the text of search.js, the script of all pages of the manual. It searches them, and marks the
+---section in view. Synonyms and word stems are those of `moonrank doc`.
 ---@param groups { [1]: string, [2]: string[][] }[]  for each page: its file, and for each name its anchor, the name,
 ---   a sentence about it, and the names that other libraries give to it
 ---@return string
 function M.search(groups)
   local synonyms = {}
   for i, word in ipairs(check.names(search.synonyms)) do synonyms[i] = { word, search.synonyms[word] } end
-  return ("%s\nvar groups = %s,\n  synonyms = %s,\n  endings = %s;\n%s"):format(M.script_mark, json(groups),
-    json(synonyms), json(search.endings), core.stdlib_text "stdlib/manual/search.js")
+  return ("%s\n%svar groups = %s,\n  synonyms = %s,\n  endings = %s;\n%s"):format(M.script_mark,
+    core.stdlib_text "stdlib/manual/contents.js", json(groups), json(synonyms), json(search.endings),
+    core.stdlib_text "stdlib/manual/search.js")
 end
 
 -- Returns links to all parts of the manual. The part that contains the page also has links to its pages.

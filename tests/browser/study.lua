@@ -1,4 +1,4 @@
--- Makes or resumes the study whose pages browser.sh tests: study.lua STORE TRIALS
+-- Makes or resumes the study whose pages serve.py tests: study.lua STORE TRIALS
 local mr = require "moonrank"
 
 mr.sweep{ name = "study", store = arg[1], workers = 0, progress = false, metric = "ndcg@10", direction = "maximize",

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Looks at the manual's pages (`moonrank doc --html`) with Chromium.
+
+Checks the search, its keys, the mark of the section in view, the width and the console of each page.
+Usage: tests/browser/manual.py [PROGRAM [FOLDER for screenshots]]
+"""
+import json
+import os
+import subprocess
+
+import chromium
+
+HITS = "document.querySelectorAll('#hits a')"
+FIELD = "document.activeElement === document.getElementById('q')"
+
+
+def search(browser, text):
+    browser.value("document.getElementById('q').value = ''; document.getElementById('q').focus()")
+    browser.type(text)
+
+
+def check_search(browser):
+    index = "groups.flatMap(group => group[1].map(entry => entry.slice(1).join(' ').toLowerCase()))"
+    # a synonym, a plural, a participle: words that no name and no sentence contains
+    for text, word in {"LambdaMART": "trees", "permutations": "permutation", "shuffling": "shuffle"}.items():
+        if browser.value(f"{index}.some(each => each.includes({json.dumps(text.lower())}))"):
+            raise SystemExit(f"FAILED: the index has '{text}'; choose another word")
+        search(browser, text)
+        browser.until(f"{HITS}.length > 0 && {HITS}[0].textContent.toLowerCase().includes('{word}')",
+                      f"'{text}' finds no '{word}'")
+    search(browser, "overfitting")
+    browser.until(f"Array.from({HITS}, each => each.textContent).some(text => text.includes('patience'))",
+                  "a synonym in a sentence")
+    search(browser, "qqzzq")
+    browser.until(f"{HITS}.length === 0 && document.getElementById('hits').textContent.trim() !== '' "
+                  "&& document.getElementById('hits').offsetHeight > 10", "an empty search does not say so")
+    search(browser, " ")
+    browser.until("document.getElementById('hits').offsetHeight === 0", "hits without a word")
+
+
+def check_keys(browser, index):
+    browser.open(index)
+    browser.press("/")
+    browser.until(FIELD + " && document.activeElement.value === ''", "the key / does not lead to the search field")
+    browser.type("ndcg")
+    browser.until(HITS + ".length > 2", "three hits")
+    for key, at in (("ArrowDown", 0), ("ArrowDown", 1), ("ArrowDown", 2), ("ArrowUp", 1)):
+        browser.press(key)
+        browser.until(f"document.activeElement === {HITS}[{at}]", f"{key} does not lead to hit {at + 1}")
+    second = browser.value(HITS + "[1].href")
+    browser.press("Enter")
+    browser.until(f"location.href === {json.dumps(second)} && document.readyState === 'complete'", "Enter on a hit")
+    browser.until("!!document.querySelector(':target')", "the hit leads to no section")
+    search(browser, "ndcg")
+    browser.until(HITS + ".length > 2", "three hits")
+    browser.press("ArrowDown")
+    browser.press("ArrowUp")
+    browser.until(FIELD, "ArrowUp does not lead back to the field")
+    browser.press("Escape")
+    browser.until(f"{HITS}.length === 0 && !({FIELD})", "Escape does not close the hits")
+    for _ in range(2):  # the second time, the hit is on the open page
+        search(browser, "minmax")
+        browser.until(HITS + ".length > 0", "a hit")
+        first = browser.value(HITS + "[0].href")
+        browser.press("Enter")
+        browser.until(f"location.href === {json.dumps(first)} && document.readyState === 'complete'",
+                      "Enter in the field does not open the first hit")
+        browser.until(HITS + ".length === 0", "hits stay open after Enter")
+
+
+def test(browser, program, folder, pictures):
+    subprocess.run([program, "doc", "--html", folder + "/manual"], check=True, stdout=subprocess.DEVNULL)
+    address = f"file://{folder}/manual/"
+    names = sorted(name for name in os.listdir(folder + "/manual") if name.endswith(".html"))
+    browser.resize(chromium.SIZES[0])
+    browser.open(address + "index.html")
+    check_search(browser)
+    check_keys(browser, address + "index.html")
+    for name in ("guide_training", "reference_mr", "guide_glossary"):
+        browser.open(f"{address}{name}.html")
+        chromium.check_contents(browser)
+    for name in names:
+        browser.open(address + name)
+        chromium.check_width(browser)
+    shown = ("index", "guide_training", "reference_mr", "papers")
+    chromium.take_pictures(browser, {name: f"{address}{name}.html" for name in shown}, pictures)
+
+
+chromium.run(test)
