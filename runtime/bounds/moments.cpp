@@ -120,7 +120,7 @@ Moments moments_of(const Metric& metric, const ListShape& shape) {
 
 void check_spread(const Metric& metric, const ListShape& shape, double sd) {
   if (shape.beta == 0 || degenerate(metric, shape)) return;
-  char text[300];
+  char text[400];
   // Sampling weights are e^(beta grade). The ratio of two weights must be at most e^300, so that sums do not overflow.
   const double pulls = shape.grades.empty() ? 0 : std::fabs(shape.beta) * (shape.grades.front() - shape.grades.back());
   if (pulls > most_pull) {
@@ -132,11 +132,13 @@ void check_spread(const Metric& metric, const ListShape& shape, double sd) {
   }
   const BoundStats stats = bound_stats(metric, shape, false);
   if (sd >= least_spread * (stats.max - stats.min)) return;
-  std::snprintf(text, sizeof text,
-                "%g is too far from 0 for %s of %lld rows of which %lld are relevant: with it, nearly all random "
-                "rankings have the same value (standard deviation %.3g, range %.3g). Pass a beta nearer to 0",
-                shape.beta, metric.name.c_str(), static_cast<long long>(shape.n), static_cast<long long>(shape.p), sd,
-                stats.max - stats.min);
+  std::snprintf(
+      text, sizeof text,
+      "%g is too far from 0 for %s of lists with %lld rows of which %lld are relevant: of random rankings "
+      "drawn with the weights e^(beta grade), nearly all have the same value of the metric (standard deviation "
+      "%.3g, while the values possible span %.3g). Pass a beta nearer to 0",
+      shape.beta, metric.name.c_str(), static_cast<long long>(shape.n), static_cast<long long>(shape.p), sd,
+      stats.max - stats.min);
   throw ArgumentError("beta", text);
 }
 

@@ -190,8 +190,9 @@ end
 local function evaluated(o, name, run, judgments, queries, metrics)
   local found, relevant = retrieved.evaluate(where, called(name, run), run, judgments, queries, metrics, o)
   if relevant == 0 then
-    check.fail("%s: %s has judged documents, but no relevant one in any of the %d queries. Check that it is of this "
-      .. "data and part", where, called(name, run), #queries)
+    check.fail("%s: run %s retrieved judged documents, but none that is judged relevant, in any of the %d queries. "
+      .. "Check that the run is of the same data set, and of the same part (such as test), as the judgments", where,
+      called(name, run), #queries)
   end
   return found
 end

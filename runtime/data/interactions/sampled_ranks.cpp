@@ -81,10 +81,9 @@ std::vector<double> chebyshev(int64_t d, int64_t m) {
 /// metric for each rank K = 0..N among all items.
 Tensor sampled_estimates(const Tensor& values, int64_t sampled, double gamma) {
   const int64_t n = values.entries() - 1, m = sampled;
-  if (values.dtype() != Dtype::float64 || n < 0)
-    throw ArgumentError("values", "has " + std::to_string(n + 1) + " entries of " +
-                                      std::string(name_of(values.dtype())) +
-                                      ", expected at least one float64, one for each rank");
+  if (values.dtype() != Dtype::float64)
+    throw ArgumentError("values", "has type " + std::string(name_of(values.dtype())) + ", expected float64");
+  if (n < 0) throw ArgumentError("values", "is empty, expected the metric at each rank, from rank 0");
   if (m < 0 || m > std::min(n, most_sampled))
     throw ArgumentError("sampled", std::to_string(m) + ", expected 0 to " + std::to_string(std::min(n, most_sampled)));
   if (!(gamma >= 0 && gamma <= 1)) throw ArgumentError("gamma", number_text(gamma) + ", expected 0 to 1");

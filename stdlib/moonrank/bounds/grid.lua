@@ -34,11 +34,11 @@ end
 function M.sizes(relevant, nsr)
   local sizes = {}
   for _, p in ipairs(relevant) do
-    check.expect(math.type(p) == "integer" and p > 0 and p <= most_rows, "bounds of lists", "a number in relevant", p,
-      "an integer from 1 to %d", most_rows)
+    check.expect(math.type(p) == "integer" and p > 0 and p <= most_rows, "bounds of lists",
+      "a number of relevant rows in the option relevant", p, "an integer from 1 to %d", most_rows)
     for _, ratio in ipairs(nsr) do
       check.expect(type(ratio) == "number" and ratio >= 0 and p * ratio <= most_rows, "bounds of lists",
-        "a number in nsr", ratio, "a number from 0 to %d for %d relevant rows", most_rows // p, p)
+        "a ratio in the option nsr", ratio, "a number from 0 to %d for %d relevant rows", most_rows // p, p)
     end
   end
   for _, ratio in ipairs(nsr) do

@@ -57,8 +57,8 @@ function M.scores(model, made, device)
   }
   local scores = tensors.no_grad(function() return model(batch) end)
   if not check.is_tensor(scores) or scores.dims ~= 1 or #scores ~= made.lists.rows then
-    check.expect(false, "model", "the result", check.is_tensor(scores) and scores:shape() or scores,
-      "a tensor of %d scores, one for each row of the batch", made.lists.rows)
+    check.expect(false, "model", "what it returned", scores, "a tensor of %d scores, one for each row of the batch",
+      made.lists.rows)
   end
   return scores:detach()
 end

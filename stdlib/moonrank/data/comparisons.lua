@@ -153,7 +153,9 @@ local function take(found, path, line, text, delimiter)
   local id, row = numbers_of(path, line, text, delimiter)
   found.width = found.width or #row
   if id == "" then check.fail("%s:%d: the item's id is empty", path, line) end
-  if #row == 0 then check.fail("%s:%d: no numbers after the item's id", path, line) end
+  if #row == 0 then
+    check.fail("%s:%d: found only an item's id, expected its features (numbers) after it", path, line)
+  end
   if #row ~= found.width then
     check.fail("%s:%d: the line has %d numbers, expected %d as in the lines before", path, line, #row, found.width)
   end

@@ -19,8 +19,8 @@ local function word_of(where, what, name, escape)
   check.expect(name ~= "", where, "the name of a " .. what, name, "a text that is not empty")
   if not name:find "[ \t\r\n\f\v]" and name:sub(1, 2) ~= "%%" then return name end
   if not escape then
-    check.fail("%s: the name of a %s is '%s', which has blanks or begins with '%%%%'. Rename it, or pass escape = true",
-      where, what, core.safe_text(name))
+    check.fail("%s: the name of a %s is '%s', which %s. Rename it, or pass escape = true", where, what,
+      core.safe_text(name), name:find "%s" and "has a blank" or "begins with two percent signs")
   end
   return "%%" .. name:gsub("[ \t\r\n\f\v%%]", function(c) return ("%%%02X"):format(c:byte()) end)
 end
