@@ -84,7 +84,7 @@ describe("an optimizer's steps equal PyTorch's", function()
     local state = core.optimizer_state{ p }
     raises(function() core.rmsprop_step(state, 0.1, 1, 0, 1e-8, 0) end, "'alpha'", "1")
     raises(function() core.rmsprop_step(state, 0.1, 0.9, 1, 1e-8, 0) end, "'momentum'", "'rmsprop_step'", "1")
-    raises(function() core.adagrad_step(state, 0, 1e-8, 0) end, "lr", "0.000000")
+    raises(function() core.adagrad_step(state, 0, 1e-8, 0) end, "lr", "0")
     raises(function() core.adagrad_step(state, 0.1, -1, 0) end, "'epsilon'", "'adagrad_step'", "-1")
     raises(function() core.adam_step(state, 0.1, 0.9, 0.999, 1e-8, -1, false, true) end,
       "'weight_decay'", "'adam_step'", "-1")
