@@ -25,7 +25,7 @@ local study  -- a study for some entries, made when it is first used
 local function of_study()
   local function run(trial) return { ndcg = trial.lr } end
   study = study or mr.sweep{ name = "mistakes", metric = "ndcg", space = { lr = mr.choice{ 0.1, 0.2 } }, workers = 0,
-    progress = false, store = os.getenv "TMPDIR" .. "/mistakes.db", run = run }
+    progress = false, store = os.tmpname(), run = run }
   return study
 end
 
