@@ -368,6 +368,19 @@ describe("protocol of faces:", function()
     equal(found[1].dtype, "float32")
   end)
 
+  it("random_features has one row for each of more images than are read at once, in their order", function()
+    local faces, apart = mr.data.drawn_faces{ count = 600, size = 10 }, {}
+    local all = of_faces.random_features(faces, 3)
+    equal(all:shape(), { 600, 48 })
+    for _, image in ipairs{ 1, 2, 255, 256, 257, 258, 511, 512, 513, 514, 599, 600 } do
+      near(of_faces.random_features(faces:select{ image }, 3):reshape(48), all:narrow(1, image, 1):reshape(48), 1e-5)
+      apart[("%.6f"):format(all:narrow(1, image, 1):sum():item())] = true
+    end
+    local different = 0
+    for _ in pairs(apart) do different = different + 1 end
+    equal(different, 12)
+  end)
+
   -- Returns drawn images of faces, labelled with these ages.
   local function aged(ages)
     local faces = mr.data.drawn_faces{ count = #ages, size = 8 }
@@ -497,6 +510,10 @@ describe("protocol of faces:", function()
     -- the ages 40, 10, 50, 20, 30 have mean 30 and sum of squares 100 + 400 + 400 + 100 = 1000
     near(of_faces.judge("regression", score, data).r2, 1 - (38 ^ 2 + 11 ^ 2 + 48 ^ 2 + 20 ^ 2 + 29.5 ^ 2) / 1000, 1e-6)
     near(of_faces.judge("regression", score, data, 20).r2, 1 - (0 + 30 ^ 2 + 10 ^ 2 + 20 ^ 2 + 20 ^ 2) / 1000, 1e-6)
+    -- scores are multiplied in float64, because float32 rounds 16777217 to 16777216
+    local scores, ages = mr.tensor{ 1, 0, 0, 0, 0 }, { 16777217, 0, 0, 0, 0 }
+    data.test.images.labels = mr.tensor(ages, { dtype = "float64" })
+    equal(of_faces.judge("regression", function() return scores end, data, 16777217).r2, 1.0)
   end)
 
   it("choose takes the setting with the best validation, the first of equal ones", function()

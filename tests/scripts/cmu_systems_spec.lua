@@ -243,6 +243,7 @@ describe("faces.data", function()
       for o, plane in ipairs(convolved(convolved(image, first), second)) do rows[i][o] = plane[1][1] end
     end
     near(found.train.features, mr.tensor(standardised(rows, rows)), 2e-3)
+    near(dofile("scripts/cmu/faces_protocol.lua").random_features(found.train.images, 5), mr.tensor(rows), 1e-3)
   end)
 end)
 

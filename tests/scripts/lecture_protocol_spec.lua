@@ -138,7 +138,7 @@ describe("protocol of relevance:", function()
     local rows_of = {}
     for user = 1, 32 do rate(rows_of, user, 1, 1, 4) end
     rate(rows_of, 33, 2, 69, 4)
-    equal(select(2, predictors.long_tail(ratings_of(rows_of), predictors.head)), 2)
+    equal(select(2, predictors.long_tail(ratings_of(rows_of), 0.33)), 2)
   end)
 end)
 
@@ -333,8 +333,8 @@ describe("Cremonesi's protocol:", function()
       local all, some = predictors.to_find(one, part), predictors.to_find(one, part, mr.tensor(tail))
       local items, grades = one[part].items:totable(), one[part].lists.relevance:totable()
       for i, item in ipairs(items) do
-        equal(all[part].lists.relevance:totable()[i], grades[i] == 5 and 1 or 0)
-        equal(some[part].lists.relevance:totable()[i], grades[i] == 5 and item > 5 and 1 or 0)
+        equal(all.test.lists.relevance:totable()[i], grades[i] == 5 and 1 or 0)
+        equal(some.test.lists.relevance:totable()[i], grades[i] == 5 and item > 5 and 1 or 0)
       end
       equal(all.train.lists.rows, ratings.rows)
     end
@@ -347,7 +347,13 @@ describe("Cremonesi's protocol:", function()
     return mr.tensor(scores):rows(batch.items)
   end
 
-  it("recalls ranks each item of 5 stars among unrated items", function()
+  local function recalls(of, fold, part, o)
+    local numbers, found = predictors.measured(of, fold, part, o), {}
+    for n = 1, predictors.deepest do found[n] = numbers["all@" .. n] end
+    return found, numbers
+  end
+
+  it("measured ranks each item of 5 stars among unrated items", function()
     local stars, expected, tail = 0, {}, {}
     for i = 1, 20 do expected[i] = i >= 3 and 1 or 0 end
     for item = 1, 30 do tail[item] = item <= 8 and 0 or 1 end
@@ -356,39 +362,32 @@ describe("Cremonesi's protocol:", function()
       stars = stars + (grade == 5 and 1 or 0)
       in_tail = in_tail + ((grade == 5 and one.test.items:totable()[i] > 8) and 1 or 0)
     end
-    local found, count = predictors.recalls(model, one, "test", { unseen = 4, seed = 1 })
+    local found, numbers = recalls(model, one, "test", { unseen = 4, seed = 1 })
     near(found, expected, 1e-9)
-    equal({ count, #found, predictors.deepest }, { stars, 20, 20 })
-    equal(select(2, predictors.recalls(model, one, "test", { unseen = 4, seed = 1, tail = mr.tensor(tail) })), in_tail)
+    equal({ numbers.all_count, #found, numbers.tail_count }, { stars, 20 })
+    found, numbers = recalls(model, one, "test", { unseen = 4, seed = 1, tail = mr.tensor(tail) })
+    near(found, expected, 1e-9)
+    equal({ numbers.all_count, numbers.tail_count, numbers["tail@2"], numbers["tail@3"] }, { stars, in_tail, 0, 1 })
     -- of two unrated items: rank 1 to 3
-    local two = predictors.recalls(model, one, "test", { unseen = 2, seed = 1 })
+    local two = recalls(model, one, "test", { unseen = 2, seed = 1 })
     check(two[1] > 0 and two[1] < 1 and two[3] == 1, "fewer items beside each")
-    check(two[1] ~= predictors.recalls(model, one, "test", { unseen = 2, seed = 2 })[1]
-      or two[2] ~= predictors.recalls(model, one, "test", { unseen = 2, seed = 2 })[2], "by seed")
+    local other = recalls(model, one, "test", { unseen = 2, seed = 2 })
+    check(two[1] ~= other[1] or two[2] ~= other[2], "by seed")
   end)
 
-  it("recalls ranks each item among a hundred unrated ones by default", function()
-    local wide = {}
-    for user = 1, 3 do rate(wide, user, 1, 10, 5) end
-    rate(wide, 4, 11, 150, 3)
-    local sizes = {}
-    predictors.recalls(function(batch)
-      for _, n in ipairs(batch.lists.sizes:totable()) do sizes[n] = true end
-      return mr.zeros(batch.lists.rows)
-    end, predictors.graded_fold(ratings_of(wide), 1, 1), "test", { seed = 1 })
-    equal(sizes, { [101] = true })
-  end)
-
-  it("quality is the RMSE of predicted ratings or else recall(10), on validation", function()
+  it("measured chooses by the RMSE of predicted ratings or else by recall(10)", function()
     local function three(batch) return mr.full({ 30 }, 3):rows(batch.items) end
-    local square = 0
-    for _, x in ipairs(one.valid.lists.relevance:totable()) do square = square + (x - 3) ^ 2 end
-    local rmse = math.sqrt(square / one.valid.lists.rows)
-    near(predictors.quality(three, one, true, { unseen = 4, seed = 1 }), -rmse, 1e-6)
-    near(predictors.rmse(three, one, "valid"), rmse, 1e-6)
-    square = 0
-    for _, x in ipairs(one.test.lists.relevance:totable()) do square = square + (x - 3) ^ 2 end
-    near(predictors.rmse(three, one, "test"), math.sqrt(square / one.test.lists.rows), 1e-6)
+    for _, part in ipairs{ "valid", "test" } do
+      local square = 0
+      for _, x in ipairs(one[part].lists.relevance:totable()) do square = square + (x - 3) ^ 2 end
+      local numbers = predictors.measured(three, one, part, { unseen = 4, seed = 1, predicts = true })
+      local rmse = math.sqrt(square / one[part].lists.rows)
+      near({ numbers.rmse, numbers.valid }, { rmse, -rmse }, 1e-6)
+      equal(predictors.measured(three, one, part, { unseen = 4, seed = 1 }).rmse, nil)
+    end
+    local function valid_of(of, fold)
+      return predictors.measured(of, fold, "valid", { unseen = 12, seed = 1 }).valid
+    end
     -- twelve unrated items, of which eleven score higher: recall(10) is 0, recall(12) is 1
     local many = {}
     for user = 1, 3 do rate(many, user, 1, 12, 5) end
@@ -401,8 +400,8 @@ describe("Cremonesi's protocol:", function()
         return mr.tensor(scores):rows(batch.items)
       end
     end
-    equal(predictors.quality(last(10), own, false, { unseen = 12, seed = 1 }), 0)
-    equal(predictors.quality(last(9), own, false, { unseen = 12, seed = 1 }), 1)
+    equal(valid_of(last(10), own), 0)
+    equal(valid_of(last(9), own), 1)
     -- of one user: validation's items first, those of test last
     local of_one = {}
     rate(of_one, 1, 1, 12, 5)
@@ -414,8 +413,7 @@ describe("Cremonesi's protocol:", function()
       score[item] = item <= 12 and own.valid.lists.relevance:totable()[i] or 1
     end
     local first = mr.tensor(score)
-    equal(predictors.quality(function(batch) return first:rows(batch.items) end, own, false, { unseen = 12, seed = 1 }),
-      1)
+    equal(valid_of(function(batch) return first:rows(batch.items) end, own), 1)
   end)
 
   it("fit_ratings minimises the squared errors of all ratings, starting at their mean", function()

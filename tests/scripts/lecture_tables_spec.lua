@@ -178,16 +178,14 @@ scripts.it("lambdamart.lua trains 200 rounds and forests of 300 trees by default
   equal(counts, { ["200 rounds, 1 trees"] = 2 * 10, ["1 rounds, 300 trees"] = 2 })
 end)
 
--- Recall of all folds at a depth: each test item counts once.
----@param n integer
----@param o table  as in predictors.recalls
-local function recall_of(models, folds, n, o)
-  local hits, items = 0, 0
-  for number, fold in ipairs(folds) do
-    local recalls, count = predictors.recalls(models[number], fold, "test", o)
-    hits, items = hits + recalls[n] * count, items + count
+-- The mean of a number of all folds, such as recall "tail@10": each item to find counts once.
+---@param all table[]  from predictors.measured, one for each fold
+local function mean_of(all, name, items)
+  local sum, count = 0, 0
+  for _, each in ipairs(all) do
+    sum, count = sum + each[name] * each[items .. "_count"], count + each[items .. "_count"]
   end
-  return hits / items
+  return sum / count
 end
 
 scripts.it("cremonesi.lua takes settings of the first fold, and shows recall and RMSE over five folds",
@@ -214,25 +212,50 @@ scripts.it("cremonesi.lua takes settings of the first fold, and shows recall and
     equal(tried, { settings, 5 * #predictors.all })
     for c = 4, 9 do marks_the_largest(shown, c) end
     local o, tail = { unseen = 10, seed = 3 }, predictors.long_tail(ratings, 0.5)
+    local function measured(each, fold, setting, part)
+      o.predicts, o.tail = each.predicts, part == "test" and tail or nil
+      return predictors.measured(each.make(fold, setting, 3), fold, part, o)
+    end
     for i, each in ipairs(predictors.all) do
-      local best, models, row, squares, rated = nil, {}, rows[i], 0, 0
+      local best, all, row = nil, {}, rows[i]
       for _, setting in ipairs(each.settings) do
-        local valid = predictors.quality(each.make(folds[1], setting, 3), folds[1], each.predicts, o)
+        local valid = measured(each, folds[1], setting, "valid").valid
         if not best or valid > best.valid then best = { valid = valid, setting = setting } end
       end
       equal({ row[1], row[2] }, { each.name, predictors.text(best.setting) })
-      for number, fold in ipairs(folds) do models[number] = each.make(fold, best.setting, 3) end
+      for number, fold in ipairs(folds) do all[number] = measured(each, fold, best.setting, "test") end
       for c, n in ipairs{ 1, 10, 20 } do
-        near(row[3 + c], recall_of(models, folds, n, o), 1e-6, each.name)
-        near(row[6 + c], recall_of(models, folds, n, { unseen = 10, seed = 3, tail = tail }), 1e-6, each.name)
+        near(row[3 + c], mean_of(all, "all@" .. n, "all"), 1e-6, each.name)
+        near(row[6 + c], mean_of(all, "tail@" .. n, "tail"), 1e-6, each.name)
       end
-      for number, fold in ipairs(each.predicts and folds or {}) do
-        local _, count = predictors.recalls(models[number], fold, "test", o)
-        squares, rated = squares + predictors.rmse(models[number], fold, "test") * count, rated + count
-      end
-      if each.predicts then near(row[3], squares / rated, 1e-6, each.name) else equal(row[3], nil) end
+      if each.predicts then near(row[3], mean_of(all, "rmse", "all"), 1e-6, each.name) else equal(row[3], nil) end
     end
   end)
   mr.fit = fit
   check(ok, problem)
+end)
+
+scripts.it("cremonesi.lua ranks each item among a hundred, and leaves out items with a third of the ratings",
+  { "gnuplot" }, function(folder)
+  local random, sizes, counts, text = mr.models.random, {}, {}, nil
+  mr.models.random = function()
+    return function(batch)
+      for _, size in ipairs(batch.lists.sizes:totable()) do sizes[size] = true end
+      return mr.zeros(batch.lists.rows)
+    end
+  end
+  local ok, problem = pcall(function()
+    text = in_process.section("scripts/lecture/cremonesi.lua",
+      words_of(folder, "--smoke", "--out", folder .. "/a.svg")).text
+  end)
+  mr.models.random = random
+  check(ok, problem)
+  equal(sizes, { [101] = true })
+  local ratings, held, n = protocol.ratings{ smoke = true }, 0, 0
+  for _, item in ipairs(ratings.item:totable()) do counts[item] = (counts[item] or 0) + 1 end
+  local numbers = {}
+  for _, count in pairs(counts) do numbers[#numbers + 1] = count end
+  table.sort(numbers, function(a, b) return a > b end)
+  while held < 0.33 * ratings.rows do n, held = n + 1, held + numbers[n + 1] end
+  equal(tonumber(text:match "without the (%d+) most rated"), n)
 end)

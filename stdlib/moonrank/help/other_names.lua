@@ -91,8 +91,10 @@ M["mr.models"] = {
   bpr_mf = "mr.models.mf{...} with loss = mr.losses.bpr{} in mr.fit",
   lambdamart = trees .. " with loss = mr.losses.lambdarank{} in mr.fit", xgboost = trees, lightgbm = trees,
   gbdt = trees, gbm = trees, XGBRanker = trees, LGBMRanker = trees, pop = "mr.models.popularity{fold = fold}",
-  most_popular = "mr.models.popularity{fold = fold}", knn = "mr.models.item_knn{fold = fold}",
-  matrix_factorization = "mr.models.mf{...}", svd = "mr.models.biased_mf{...}",
+  most_popular = "mr.models.popularity{fold = fold}", movie_avg = "mr.models.item_mean{fold = fold}",
+  item_average = "mr.models.item_mean{fold = fold}", puresvd = "mr.models.pure_svd{fold = fold}",
+  truncated_svd = "mr.models.pure_svd{fold = fold}", knn = "mr.models.item_knn{fold = fold}",
+  matrix_factorization = "mr.models.mf{...}", svd = "mr.models.biased_mf{...} or mr.models.pure_svd{fold = fold}",
   transformer = "mr.models.self_attention{...}", dnn = "mr.models.mlp{...}", neural_net = "mr.models.mlp{...}",
   linear_regression = "mr.models.ridge{...}", ranknet = "mr.models.mlp{...} with loss = mr.losses.ranknet{} in mr.fit",
 }

@@ -1,9 +1,11 @@
--- Baselines: models that mr.fit does not train, namely popularity, nearest neighbours of items, and random scores.
+-- Baselines: models that mr.fit does not train, namely popularity, mean grades of items, nearest neighbours of items,
+-- PureSVD, and random scores.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local models = require "moonrank.models.model"
 local declarations = require "moonrank.options"
 local parameters = require "moonrank.models.parameters"
+local pure_svd = require "moonrank.models.pure_svd"
 local recommend = require "moonrank.models.recommend"
 
 local M = {}
@@ -45,8 +47,8 @@ function Baseline.parameters() return {} end
 ---@return mr.Recommendations
 function Baseline:recommend(options) return recommend.recommend(self, options) end
 
----Saves the baseline to a safetensors file, which mr.models.load reads: its options, and its counts
----of users per item (for item_knn, sparse tensors of cosines).
+---Saves the baseline to a safetensors file, which mr.models.load reads: its options, and its tensors,
+---such as the number of users of each item.
 ---@param path string
 function Baseline:save(path)
   local names, values, keys, texts = check.names(self._tensors), {}, { "kind" }, { self.kind }
@@ -73,10 +75,15 @@ end
 
 local declare = declarations.declare
 local fold = { "fold", "mr.Fold", required = true, accept = is_fold, expected = "a fold, as ratings:folds{k = 3}[1]",
-  help = "fold whose training part is counted" }
+  help = "fold whose training part the model is made from" }
 local k = { "k", "integer", default = 100, least = 1, help = "number of neighbours of an item" }
 local shrink = { "shrink", "number", default = 0, least = 0, help = "added to the denominator of cosines" }
-local seed = { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the scores" }
+local factors = { "factors", "integer", default = 50, least = 1, help = "number of singular vectors" }
+local iterations = { "iterations", "integer", default = 200, least = 1, help = "number of subspace iterations" }
+
+local function seed_of(what)
+  return { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the " .. what }
+end
 
 local function count_of(name)
   return { name, "integer", least = 0, help = ("number of %s, for recommend"):format(name) }
@@ -91,11 +98,15 @@ local function required(row)
   return same
 end
 
--- Returns an mr.UserItems of the relevant items of each user in the training part of a fold.
-local function known_of(where, of)
+local function check_items(where, of)
   if not of.items then
     check.fail("%s: the fold has no users and items. Pass a fold of ratings, as ratings:folds makes them", where)
   end
+end
+
+-- Returns an mr.UserItems of the relevant items of each user in the training part of a fold.
+local function known_of(where, of)
+  check_items(where, of)
   return core.user_items(of.train.lists, of.train.users, of.train.items, of.users, of.items)
 end
 
@@ -121,6 +132,18 @@ function made.random(config)
   end)
 end
 
+function made.item_mean(config, tensors)
+  return new("item_mean", config, tensors, { "items" }, function(batch)
+    return tensors.means:rows(on_cpu(batch.items))
+  end)
+end
+
+function made.pure_svd(config, tensors)
+  return new("pure_svd", config, tensors, { "users", "items", "lists" }, function(batch)
+    return batch.lists:factor_scores(tensors.users, tensors.items, on_cpu(batch.users), on_cpu(batch.items))
+  end)
+end
+
 local popularity_options = declare("mr.models.PopularityOptions", { fold })
 
 ---Makes a baseline that scores an item by its popularity: the number of users to whom the item is
@@ -136,6 +159,32 @@ function M.kinds.popularity(options)
   local o = popularity_options:read(where, options)
   local known = known_of(where, o.fold)
   return made.popularity({ users = known.users, items = known.items }, { counts = known:item_counts() })
+end
+
+local item_mean_options = declare("mr.models.ItemMeanOptions", { fold })
+
+---Makes a baseline that scores an item by the mean of its grades in a fold's training part (MovieAvg
+---of Cremonesi, Koren & Turrin 2010). An item without rows in this part has the mean of all its
+---grades. The scores, in float64, are the same for all users. They predict ratings if the fold has
+---ratings as grades and no sampled negatives: `ratings:folds{k = 5, grades = true}`.
+---@param options mr.models.ItemMeanOptions
+---@return mr.Baseline
+---Example:
+---```lua
+---local ratings = mr.data.synthetic{kind = "ratings", users = 30, items = 90}
+---local fold = ratings:folds{k = 3, by = "user", grades = true}[1]
+---local scores = mr.models.item_mean{fold = fold}(fold.test)
+---mr.stats.rmse(scores, fold.test.lists.relevance) < 1.5   --> true
+---```
+function M.kinds.item_mean(options)
+  local where = "mr.models.item_mean"
+  local o = item_mean_options:read(where, options)
+  check_items(where, o.fold)
+  local train, zeros = o.fold.train, core.full({ o.fold.items }, 0, "float64", "cpu")
+  local items, grades = on_cpu(train.items), on_cpu(train.lists.relevance):double()
+  local counts = zeros:scatter_add(1, items, grades * 0 + 1)
+  local means = counts:gt(0):where(zeros:scatter_add(1, items, grades) / counts, grades:mean():item())
+  return made.item_mean({ users = o.fold.users, items = o.fold.items }, { means = means })
 end
 
 local item_knn_options = declare("mr.models.ItemKnnOptions", { fold, k, shrink })
@@ -159,7 +208,37 @@ function M.kinds.item_knn(options)
   return made.item_knn(config, neighbours:state(), neighbours)
 end
 
-local random_options = declare("mr.models.RandomOptions", { count_of "users", count_of "items", seed })
+local pure_svd_options = declare("mr.models.PureSvdOptions", { fold, factors, iterations, seed_of "first vectors" })
+
+---Makes PureSVD (Cremonesi, Koren & Turrin 2010): the matrix [users, items] of the grades in a fold's
+---training part, with 0 for all other pairs, is projected onto its `factors` largest singular
+---vectors. The score of a user and an item is the entry of the projected matrix, in float64. It
+---orders items, but does not predict a rating, because most entries of the matrix are 0.
+---
+---Subspace iteration finds the singular vectors: the part of a smaller singular value s2 beside s1
+---falls by (s2 / s1)^2 in each iteration. Memory: 8 bytes for each pair of a user and an item, and
+---for each pair of two users (of two items, if there are fewer items than users). A fold with
+---sampled negatives gives the same model, because their grade is 0.
+---@param options mr.models.PureSvdOptions
+---@return mr.Baseline
+---Example:
+---```lua
+---local ratings = mr.data.synthetic{kind = "ratings", users = 30, items = 90}
+---local fold = ratings:folds{k = 3, by = "user", grades = true}[1]
+---local model = mr.models.pure_svd{fold = fold, factors = 5}
+---#model:recommend{user = 1, k = 3, seen = fold}:of(1)   --> 3
+---```
+function M.kinds.pure_svd(options)
+  local where = "mr.models.pure_svd"
+  local o = pure_svd_options:read(where, options)
+  check_items(where, o.fold)
+  local config = { users = o.fold.users, items = o.fold.items, factors = o.factors, iterations = o.iterations,
+    seed = o.seed }
+  local of_users, of_items = pure_svd.vectors(o.fold.train, config.users, config.items, o)
+  return made.pure_svd(config, { users = of_users, items = of_items })
+end
+
+local random_options = declare("mr.models.RandomOptions", { count_of "users", count_of "items", seed_of "scores" })
 
 ---Makes a baseline with random scores: the score of a user and an item is a number in [0, 1) that
 ---depends only on the user, the item and the seed.
@@ -186,6 +265,16 @@ function read.popularity(o, by_name)
   return made.popularity(o, { counts = by_name.counts })
 end
 
+function read.item_mean(o, by_name)
+  return made.item_mean(o, { means = parameters.saved(by_name, "means", { o.items }, "float64") })
+end
+
+function read.pure_svd(o, by_name)
+  local width = math.min(o.factors, o.users, o.items)
+  return made.pure_svd(o, { users = parameters.saved(by_name, "users", { o.users, width }, "float64"),
+    items = parameters.saved(by_name, "items", { o.items, width }, "float64") })
+end
+
 function read.item_knn(o, by_name)
   counts_in(by_name, "known_counts", o.users)
   counts_in(by_name, "counts", o.items)
@@ -204,8 +293,12 @@ local users, items = required(count_of "users"), required(count_of "items")
 -- For each kind of baseline: declarations of the options that a saved file contains, by which the file is checked.
 local in_file = {
   popularity = declarations.unlisted("a file of popularity", { users, items }),
+  item_mean = declarations.unlisted("a file of item_mean", { users, items }),
+  pure_svd = declarations.unlisted("a file of pure_svd",
+    { users, items, required(factors), required(iterations), required(seed_of "first vectors") }),
   item_knn = declarations.unlisted("a file of item_knn", { users, items, required(k), required(shrink) }),
-  random = declarations.unlisted("a file of random", { count_of "users", count_of "items", required(seed) }),
+  random = declarations.unlisted("a file of random",
+    { count_of "users", count_of "items", required(seed_of "scores") }),
 }
 
 ---Makes a baseline from the contents of its saved file. Contents that do not fit together are an

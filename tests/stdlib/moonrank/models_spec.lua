@@ -243,7 +243,8 @@ describe("a model file", function()
     local damaged = {
       { whole:sub(1, 30), "safetensors" }, { file_of("{}", ""), "model", "kind", "nil" },
       { changed('"mf"', '"gp"'),
-        "'gp'", "biased_mf, cml, cnn, direct_ranker, item_knn, mf, mlp, popularity, random, self_attention" },
+        "'gp'", "biased_mf, cml, cnn, direct_ranker, item_knn, item_mean, mf",
+        "popularity, pure_svd, random, self_attention" },
       { changed('"items":{', '"other":{'), "'items'", "tensor", "file" },
       { changed("%[3,4%]", "[4,3]"), "'users'", "{4, 3}", "float32" },
       { changed('"users":"3"', '"users":"300000000000"'), "mr.uniform", "{300000000000, 4}", "file" },

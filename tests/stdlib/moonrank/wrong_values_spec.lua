@@ -52,12 +52,15 @@ it("models refuse a batch without the parts that they read, and name the parts",
     { mr.models.self_attention(double), features, "rows", "self_attention" },
     { mr.models.popularity{ fold = fold }, ids, "items", "popularity" }, { mr.models.random{}, ids, "items", "random" },
     { mr.models.item_knn{ fold = fold }, features, "users", "item_knn" },
+    { mr.models.item_mean{ fold = fold }, ids, "items", "item_mean" },
+    { mr.models.pure_svd{ fold = fold, iterations = 1 }, features, "users", "pure_svd" },
   }
+  local untrained = { popularity = true, random = true, item_knn = true, item_mean = true, pure_svd = true }
   for _, case in ipairs(cases) do
     local model, batch, part, name = table.unpack(case)
     raises(function() model(batch) end, part, name, "batch")
     raises(function() model(0 / 0) end, "{lists = ...", "NaN")
-    if model.kind ~= "popularity" and model.kind ~= "random" and model.kind ~= "item_knn" then
+    if not untrained[model.kind] then
       raises(function() model:gradcheck(batch) end, part, name, "batch")
     end
     if model.kind == "cml" then raises(function() model:penalty(batch) end, part, name) end
