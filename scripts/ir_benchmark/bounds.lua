@@ -132,7 +132,7 @@ end
 local opened = {}  -- before the first run, so that missing data raise an error at once
 for _, name in ipairs(args.sets) do
   opened[name] = args.smoke and protocol.made_up(name) or protocol.open(known[name].title,
-    (args.data ~= "" and args.data .. "/" or "") .. "ir-benchmark/" .. known[name].folder)
+    experiment.place(args, "ir-benchmark/" .. known[name].folder))
 end
 for _, name in ipairs(args.sets) do
   local set, found = opened[name], {}

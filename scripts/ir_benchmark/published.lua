@@ -1,6 +1,5 @@
--- Numbers of Yang et al. (2025) for matrix factorisation: hyperparameters (Tables 11 to 14) and Recall@20 and NDCG@20
--- on test (Table 2). Temperatures have the names of this library's losses; `every`: epochs between two estimates of the
--- users' quantiles.
+-- Numbers of Yang et al. (2025) for matrix factorisation: hyperparameters (Tables 11 to 14), which have the names of
+-- options in this library, and Recall@20 and NDCG@20 on test (Table 2).
 return {
   health = {
     title = "Amazon Health", folder = "amazon2014-health",

@@ -102,7 +102,7 @@ do
     items = items }
   local sampled = interactions.of(set, { users = size.users, items = size.items, negatives = 1000, shared = false,
     seed = 1 })
-  local model, loss = protocol.model(size, "SL", {}, 1, 1), mr.losses.sl{ tau = 0.2 }
+  local model, loss = protocol.model(size, "SL", 1), mr.losses.sl{ tau = 0.2 }
   local parameters = model:parameters()
   local adam, epoch, pass = mr.optim.adam{ lr = 0.1 }:bind(parameters), 0, nil
   local function next_batch()

@@ -37,7 +37,7 @@ local function made_up(size)
 end
 
 local function ours(size, train)
-  return bench.epoch_times({ model = protocol.model(size, "SL", {}, 1, args.steps), loss = mr.losses.sl{ tau = tau },
+  return bench.epoch_times({ model = protocol.model(size, "SL", 1), loss = mr.losses.sl{ tau = tau },
     train = train, unit = "interaction", batch = args.batch, negatives = args.negatives,
     optimizer = mr.optim.adam{ lr = 0.1 }, epochs = args.epochs + 1 }, 1)
 end

@@ -203,7 +203,7 @@ job{ name = "softmax", input = write_interactions,
   end,
   work = function(o)
     local protocol = dofile(arg[0]:match "^(.*/)" .. "../../scripts/ir_benchmark/protocol.lua")
-    local train, model = read_interactions(o.path), protocol.model(o, "SL", {}, 1, 0)
+    local train, model = read_interactions(o.path), protocol.model(o, "SL", 1)
     local optimizer = mr.optim.adam{ lr = 0.1 }
     return function()
       mr.fit{ model = model, loss = mr.losses.sl{ tau = o.tau }, train = train, optimizer = optimizer,

@@ -42,7 +42,6 @@ end)
 it("a bound multiplies SL and SL@20 by the slope of the user's whole list", function()
   local set = protocol.made_up "health"
   local fold = set.fold(1)
-  protocol.prepare(set, fold.train)
   local how = { tau = 0.5, tau_beta = 2, every = 1 }
   local batch = interactions.of(fold.train, { users = set.users, items = set.items, negatives = 30, shared = false,
     seed = 1 }):pass{ size = 10000, shuffle = false, seed = 1, epoch = 1, device = "cpu" }()
@@ -54,7 +53,7 @@ it("a bound multiplies SL and SL@20 by the slope of the user's whole list", func
     slope_of[count] = mr.bounds.slopes("zscore", "ndcg@20", mr.lists{ whole }):item()
   end
   for _, loss in ipairs{ "SL", "SL@20" } do
-    local scores = protocol.model(set, loss, how, 1, 1)(batch)
+    local scores = protocol.model(set, loss, 1)(batch)
     local plain = protocol.loss(loss, how)(scores, batch.lists):totable()
     local bounded = protocol.loss(loss, how, "zscore")(scores, batch.lists):totable()
     for l, user in ipairs(batch.users:totable()) do

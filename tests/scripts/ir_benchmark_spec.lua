@@ -27,26 +27,42 @@ local function cosines(model, user)
   return found
 end
 
--- A batch of all interactions of train, in training step `step`.
-local function batch_of(step, data, of_fold)
-  data = data or set
-  local of = interactions.of((of_fold or fold).train, { users = data.users, items = data.items, negatives = 30,
-    shared = false, seed = 1 })
-  local batch = of:pass{ size = 10000, shuffle = false, seed = 1, epoch = 1, device = "cpu" }()
-  batch.step, batch.training = step, true
-  return batch
+-- A batch of all interactions of train.
+local function whole_batch()
+  local of = interactions.of(fold.train, { users = set.users, items = set.items, negatives = 30, shared = false,
+    seed = 1 })
+  return of:pass{ size = 10000, shuffle = false, seed = 1, epoch = 1, device = "cpu" }()
 end
 
 it("models of all losses but BPR score by cosines", function()
-  local batch = batch_of(1)
+  local batch = whole_batch()
   for _, loss in ipairs{ "SL", "LLPAUC", "BPR" } do
-    local model = protocol.model(set, loss, {}, 1, 1)
+    local model = protocol.model(set, loss, 1)
     local scores, items, user = model(batch):totable(), batch.items:totable(), batch.users:totable()[1]
     local expected = cosines(model, user)
     for k = 1, 31 do
       if loss ~= "BPR" then near(scores[k], expected[items[k]], 1e-6) end
     end
     if loss == "BPR" then check(math.abs(scores[1] - expected[items[1]]) > 1e-4) end
+  end
+end)
+
+it("the cosine with a vector of zeros is 0, and that with a short vector is that of its direction", function()
+  local model, batch = protocol.model(set, "SL", 1), whole_batch()
+  local user, before = batch.users:totable()[1], model(batch):totable()
+  local users, items = table.unpack(model:parameters())
+  local function scores_with(factor)
+    local rows, sum = users:totable(), 0
+    for _, x in ipairs(rows[user]) do sum = sum + x * x end
+    for c, x in ipairs(rows[user]) do rows[user][c] = factor * x / math.sqrt(sum) end
+    local changed = protocol.model(set, "SL", 1)
+    changed:restore{ mr.tensor(rows), items:detach(), buffers = {} }
+    return changed(batch):totable()
+  end
+  local zero, short = scores_with(0), scores_with(1.2e-12)  -- the code has a least length of 1e-12
+  for k = 1, 31 do
+    equal(zero[k], 0.0)
+    near(short[k], before[k], 1e-5)
   end
 end)
 
@@ -68,61 +84,90 @@ local function of_folder(counts, items, tested)
   return protocol.open("own", folder)
 end
 
--- Checks the quantiles of the users after a step: of each, `most` items in train at most and the negatives count.
-local function check_quantiles(data, of, most)
-  protocol.prepare(data, of.train)
-  local model, batch = protocol.model(data, "SL@20", { every = 3 }, 1, 1), batch_of(3, data, of)
-  model(batch)
-  local found, rows, at = model:buffers().quantiles:totable(), batch.items:totable(), {}
-  -- The last list of a user in the batch is the one that counts.
-  for l, user in ipairs(batch.users:totable()) do at[user] = 31 * (l - 1) end
-  local items, first = of.train.items:totable(), 0
-  for l, user in ipairs(of.train.users:totable()) do
-    local size, scores, all = math.tointeger(of.train.lists.sizes:totable()[l]), cosines(model, user), {}
-    for i = first + 1, first + math.min(size, most) do all[#all + 1] = scores[items[i]] end
-    for k = at[user] + 2, at[user] + 31 do all[#all + 1] = scores[rows[k]] end
+-- Items of each user in a dataset, in its order.
+local function items_of(data)
+  local items, first, found = data.items:totable(), 0, {}
+  for l, size in ipairs(data.lists.sizes:totable()) do
+    size = math.tointeger(size)
+    found[data.users:totable()[l]] = table.move(items, first + 1, first + size, 1, {})
     first = first + size
-    table.sort(all, function(a, b) return a > b end)
-    near(found[user], all[20], 1e-6)
   end
+  return found
 end
 
-it("SL@20 estimates the 20th largest score of each user, of as many items as 90 % of the users have", function()
-  local sizes = fold.train.lists.sizes:totable()
-  table.sort(sizes)
-  equal({ #sizes, sizes[35], sizes[36] }, { 39, 14, 15 })
-  check_quantiles(set, fold, 14)  -- 14 + 0.2 (15 - 14), rounded down
-  local data = of_folder({ 2, 2, 2, 2, 2, 2, 2, 2, 28 }, 300, true)  -- 1 (eight times), 2 and 26 are in train
-  check_quantiles(data, data.fold(1), 4)  -- 2 + 0.1 (26 - 2), rounded down
-end)
-
-it("SL@20 estimates quantiles in the steps of every `every`-th epoch", function()
-  protocol.prepare(set, fold.train)
-  local renewed = {}
-  for step = 1, 10 do
-    local model = protocol.model(set, "SL@20", { every = 2 }, 1, 2)
-    model(batch_of(step))
-    renewed[step] = model:buffers().quantiles:abs():sum():item() > 0
+-- The mean NDCG@20 of a model on validation, among all items but those in train, in plain Lua.
+local function ndcg_on_validation(data, of, model)
+  local owned, sum, count = items_of(of.train), 0, 0
+  for user, items in pairs(items_of(of.valid)) do
+    local scores, is_known, ideal, own = cosines(model, user), {}, 0, 0
+    for _, item in ipairs(owned[user] or {}) do is_known[item] = true end
+    for k, item in ipairs(items) do
+      local rank = 1
+      for other = 1, data.items do
+        if not is_known[other] and scores[other] > scores[item] then rank = rank + 1 end
+      end
+      own, ideal = own + (rank <= 20 and 1 / math.log(1 + rank) or 0), ideal + 1 / math.log(1 + k)
+    end
+    sum, count = sum + (#items > 0 and own / ideal or 0), count + (#items > 0 and 1 or 0)
   end
-  equal(renewed, { false, false, true, true, false, false, true, true, false, false })
-end)
+  return sum / count
+end
 
-it("SL@20 is SL with the weight of the relevant item above the user's quantile", function()
-  protocol.prepare(set, fold.train)
-  local how = { tau = 0.5, tau_beta = 2, every = 1 }
-  local model, batch = protocol.model(set, "SL@20", how, 1, 1), batch_of(1)
-  model(batch)
-  local quantiles = model:buffers().quantiles:rows(batch.users)
-  batch.step, batch.training = 2, true
-  local scores = model(batch)
-  local plain = mr.losses.sl{ tau = 0.5 }(scores, batch.lists)
-  local own = scores:reshape(batch.size, 31):narrow(2, 1, 1):reshape(batch.size)
-  local values = protocol.loss("SL@20", how)(scores, batch.lists)
-  near(values:totable(), (((own - quantiles) / 2):sigmoid() * plain):totable(), 1e-6)
-end)
+-- The losses of the epochs of SL@20 in plain Lua, for a model that does not change. `most`: items of a user in train
+-- that quantiles are estimated from.
+local function losses_by_hand(data, of, model, how, most, seed)
+  local batches = interactions.of(of.train, { users = data.users, items = data.items, negatives = 30, shared = false,
+    seed = seed })
+  local owned, scores, quantile, losses = items_of(of.train), {}, {}, {}
+  for user in pairs(owned) do scores[user], quantile[user] = cosines(model, user), 0 end
+  for epoch = 1, 5 do
+    local sum, count = 0, 0
+    for batch in batches:pass{ size = 50, shuffle = true, seed = seed, epoch = epoch, device = "cpu" } do
+      local rows, renewed = batch.items:totable(), {}
+      for l, user in ipairs(batch.users:totable()) do
+        local f, exponentials, all = scores[user][rows[31 * l - 30]], 0, {}
+        for k = 31 * l - 29, 31 * l do
+          all[#all + 1] = scores[user][rows[k]]
+          exponentials = exponentials + math.exp(scores[user][rows[k]] / how.tau)
+        end
+        local weight = 1 / (1 + math.exp((quantile[user] - f) / how.tau_beta))
+        sum, count = sum + weight * (math.log(exponentials) - f / how.tau), count + 1
+        for i = 1, math.min(most, #owned[user]) do all[#all + 1] = scores[user][owned[user][i]] end
+        table.sort(all, function(a, b) return a > b end)
+        renewed[user] = all[20]
+      end
+      -- The last interaction of a user in the batch is the one that counts.
+      for user, value in pairs(epoch % how.every == 0 and renewed or {}) do quantile[user] = value end
+    end
+    losses[epoch] = sum / count
+  end
+  return losses
+end
+
+it("SL@20 weighs SL by the item's score above the user's 20th largest, of as many items as 90 % of the users have",
+  function()
+    local sizes = fold.train.lists.sizes:totable()
+    table.sort(sizes)
+    equal({ #sizes, sizes[35], sizes[36] }, { 39, 14, 15 })
+    local heavy = of_folder({ 2, 2, 2, 2, 2, 2, 2, 2, 28 }, 300, true)  -- 1 (eight times), 2 and 26 are in train
+    -- The third number is the seed, chosen such that one item less and one more change the losses.
+    for _, case in ipairs{ { set, 14, 1 },  -- 14 + 0.2 (15 - 14), rounded down
+      { heavy, 4, 2 } } do  -- 2 + 0.1 (26 - 2), rounded down
+      local how = { rate = 1e-30, tau = 0.5, tau_beta = 0.02, every = 2 }
+      local run, model, of = protocol.train(case[1], { loss = "SL@20", how = how, seed = case[3], epochs = 5,
+        batch = 50, negatives = 30 })
+      local losses = {}
+      for epoch, entry in ipairs(run.history) do losses[epoch] = entry.loss end
+      near(losses, losses_by_hand(case[1], of, model, how, case[2], case[3]), 1e-5)
+      for _, other in ipairs{ -1, 1 } do
+        local change = losses_by_hand(case[1], of, model, how, case[2] + other, case[3])[5] - losses[5]
+        check(math.abs(change) > 1e-3, ("%d items: %g"):format(case[2] + other, change))
+      end
+    end
+  end)
 
 it("test leaves out the items that the model was trained on, and validation items only on demand", function()
-  local model = protocol.model(set, "SL", {}, 1, 1)
+  local model = protocol.model(set, "SL", 1)
   local coded, without = protocol.test(fold, model)
   local train, valid = {}, {}
   for part, into in pairs{ train = train, valid = valid } do
@@ -155,13 +200,32 @@ it("test leaves out the items that the model was trained on, and validation item
   near(without.mean["recall@20"], means[2] / count, 1e-6)
 end)
 
+it("outcome keeps the chosen epoch, and test as the code evaluates it beside that without validation items", function()
+  local run, model, of = protocol.train(set, { loss = "SL", how = { rate = 0.1, tau = 0.2 }, seed = 1, epochs = 15,
+    batch = 64, negatives = 20 })
+  local found, coded, without = protocol.outcome(run, model, of), protocol.test(of, model)
+  local best, values = 0, {}
+  for epoch, entry in ipairs(run.history) do
+    values[epoch] = entry.metrics and entry.metrics["ndcg@20"]
+    best = values[epoch] and (best == 0 or values[epoch] > values[best]) and epoch or best
+  end
+  equal({ found.epoch, found.valid }, { best, values[best] })
+  near(found.valid, ndcg_on_validation(set, of, model), 1e-6)
+  for _, metric in ipairs{ "recall@20", "ndcg@20" } do
+    equal(found[metric], coded.mean[metric])
+    equal(found[metric .. ", without validation"], without.mean[metric])
+    check(found[metric] < without.mean[metric], "fewer items are ranked without validation")
+    equal(found.per_list[metric]:totable(), coded[metric]:totable())
+  end
+end)
+
 -- Standard deviation of the numbers of a tensor around 0.
 local function deviation(x) return (x:double() * x:double()):mean():sqrt():item() end
 
 it("models have 64 factors, whose standard deviation at the start is that of the loss", function()
   local large = { users = 400, items = 300 }
   local function start(loss, seed)
-    return table.unpack(protocol.model(large, loss, { every = 5 }, seed or 1, 1):parameters())
+    return table.unpack(protocol.model(large, loss, seed or 1):parameters())
   end
   for loss, sd in pairs{ SL = { 1, 1 }, BSL = { 1, 1 }, ["SL@20"] = { 1, 1 }, LLPAUC = { 0.01, 0.01 },
     BPR = { math.sqrt(2 / (400 + 64)), math.sqrt(2 / (300 + 64)) } } do
@@ -190,10 +254,9 @@ it("losses are those of D.4, with the published hyperparameters in their places"
 end)
 
 -- Trains a loss for some epochs at the batch size and the number of negatives of the protocol unless `o` has others.
--- Also returns the number of steps by size, the rows of a list, and what the model was made with.
+-- Also returns the number of steps by size, and the rows of a list.
 local function trained(data, loss, how, o)
-  local steps, rows, made_with, prepared = {}, nil, nil, nil
-  local loss_of, model_of, prepare = protocol.loss, protocol.model, protocol.prepare
+  local steps, rows, loss_of = {}, nil, protocol.loss
   protocol.loss = function(...)
     local inner = loss_of(...)
     return mr.losses.define("counted", { direction = "minimize", metric = "ap", smooth = function(scores, lists)
@@ -201,19 +264,10 @@ local function trained(data, loss, how, o)
       return inner(scores, lists)
     end })()
   end
-  protocol.model = function(...)
-    made_with = { ... }
-    return model_of(...)
-  end
-  protocol.prepare = function(...)
-    prepared = select(2, ...)
-    prepare(...)
-  end
   local run, model, of = protocol.train(data, { loss = loss, how = how, seed = o.seed or 1, epochs = o.epochs,
     batch = o.batch or protocol.batch, negatives = o.negatives or protocol.negatives })
-  protocol.loss, protocol.model, protocol.prepare = loss_of, model_of, prepare
-  return { run = run, model = model, fold = of, steps = steps, rows = rows, made_with = made_with,
-    prepared = prepared }
+  protocol.loss = loss_of
+  return { run = run, model = model, fold = of, steps = steps, rows = rows }
 end
 
 it("train takes 1,024 interactions a step, with 1,000 negatives each, and BPR with one", function()
@@ -223,10 +277,7 @@ it("train takes 1,024 interactions a step, with 1,000 negatives each, and BPR wi
   for loss, rows in pairs{ SL = 1001, BPR = 2 } do
     local found = trained(data, loss, { rate = 0.1, tau = 0.2 }, { epochs = 1 })
     equal({ found.rows, found.steps }, { rows, { [1024] = 1, [42] = 1 } })
-    equal({ found.made_with[5], found.prepared ~= nil }, { 2, false })  -- steps of an epoch
   end
-  local of_quantiles = trained(data, "SL@20", { rate = 0.1, tau = 0.2, tau_beta = 2, every = 1 }, { epochs = 1 })
-  equal(of_quantiles.prepared.fingerprint, of_quantiles.fold.train.fingerprint)
 end)
 
 it("train moves factors by Adam at the published rate, and BPR's also by weight decay", function()
@@ -234,7 +285,7 @@ it("train moves factors by Adam at the published rate, and BPR's also by weight 
   local function moved(loss, how)
     local found = trained(data, loss, how, { epochs = 1, negatives = 2, seed = 3 })
     local parts, largest = {}, 0
-    for i, before in ipairs(protocol.model(data, loss, how, 3, 1):parameters()) do
+    for i, before in ipairs(protocol.model(data, loss, 3):parameters()) do
       local change = (found.model:parameters()[i] - before):detach():abs()
       largest = math.max(largest, change:max():item())
       parts[i] = change:gt(0.5 * how.rate):double():mean():item()
@@ -261,34 +312,31 @@ it("train runs 200 epochs, and NDCG@20 of every fifth on validation, among all i
       if value and (not best or value > best) then best = value end
     end
     equal({ validated, found.run.best.metrics["ndcg@20"] }, { 40, best })
-    -- The model is that of the best epoch. A user has one item in validation, but the last one, who has six.
-    local train, of = {}, found.fold
-    local function each_user(part, body)
-      local items, first = part.items:totable(), 0
-      for l, size in ipairs(part.lists.sizes:totable()) do
-        body(part.users:totable()[l], table.move(items, first + 1, first + size, 1, {}))
-        first = first + size
-      end
-    end
-    each_user(of.train, function(user, items)
-      train[user] = {}
-      for _, item in ipairs(items) do train[user][item] = true end
-    end)
-    local sum, count = 0, 0
-    each_user(of.valid, function(user, items)
-      local scores, ideal, own = cosines(found.model, user), 0, 0
-      for k, item in ipairs(items) do
-        local rank = 1
-        for other = 1, data.items do
-          if not train[user][other] and scores[other] > scores[item] then rank = rank + 1 end
-        end
-        own, ideal = own + (rank <= 20 and 1 / math.log(1 + rank) or 0), ideal + 1 / math.log(1 + k)
-      end
-      sum, count = sum + own / ideal, count + 1
-    end)
-    equal(count, 5)
-    near(best, sum / count, 1e-6)
+    -- The model is that of the best epoch.
+    near(best, ndcg_on_validation(data, found.fold, found.model), 1e-6)
   end)
+
+it("train continues a trial that was stopped after its last epoch", function()
+  local how = { rate = 0.1, tau = 0.2, tau_beta = 2, every = 3 }
+  local results = mr.sweep{ name = "stopped", store = sweeps.new_folder() .. "/runs.db", workers = 0, metric = "valid",
+    direction = "maximize", space = { loss = mr.choice{ "SL", "SL@20" } },
+    run = function(trial)
+      local function train(epochs, of)
+        return protocol.train(set, { loss = trial.loss, how = how, seed = 1, epochs = epochs, batch = 64,
+          negatives = 20, trial = of })
+      end
+      -- A training of five epochs stands for the one that was stopped. It reports to nobody.
+      train(5, setmetatable({ report = function() end, _state = {} }, { __index = trial }))
+      local run, whole = train(10, trial), train(10)
+      local same = 0
+      for epoch = 1, 10 do same = same + (run.history[epoch].loss == whole.history[epoch].loss and 1 or 0) end
+      return { valid = run.resumed, same = same }
+    end }
+  for _, name in ipairs{ "SL", "SL@20" } do
+    equal(mr.experiment.folds(results, { loss = name }, "valid"), { 5.0 }, name)
+    equal(mr.experiment.folds(results, { loss = name }, "same"), { 10.0 }, name)
+  end
+end)
 
 it("every loss has published hyperparameters and numbers on every data set", function()
   for name, of in pairs(published) do
@@ -314,8 +362,11 @@ scripts.it("table_2.lua reads a folder of the format, keeps its runs and shows t
   check(not text:find("nan", 1, true), text)
   equal(scripts.run(folder, "ir_benchmark/table_2.lua", words .. " --kept"):match "data.*", text:match "data.*")
   for option, case in pairs{ ["--sets folder"] = "--sets folder", ["--smoke"] = "--smoke --folder own",
-    ["without --sets folder"] = "--folder own", ["train.tsv"] = "--sets folder --folder ." } do
+    ["with --sets folder"] = "--folder own --sets health", } do
     local status, _, err = sweeps.run(folder, scripts.root .. "/scripts/ir_benchmark/table_2.lua", case)
     check(status == 2 and err:find("--folder", 1, true) and err:find(option, 1, true), case .. err)
   end
+  local status, _, err = sweeps.run(folder, scripts.root .. "/scripts/ir_benchmark/table_2.lua",
+    "--sets folder --folder . --store other.db")
+  check(status ~= 0 and err:find("train.tsv", 1, true), err)
 end)

@@ -137,6 +137,8 @@ function M.is(dataset) return getmetatable(dataset) == Dataset end
 ---@field items? mr.Tensor     [rows of the batch]
 ---@field categories? mr.Tensor  [rows of the batch, columns] int64
 ---@field row_users? mr.Tensor [rows of the batch] the user of each row, made when first asked for
+---@field interactions? mr.data.Interactions  in a training on interactions: those of which the batch has some
+---@field epoch? integer       in a training on interactions: the number of the epoch
 ---@field rows_before? integer with the option `share`: number of rows of the whole batch before this share
 
 local function on_demand(self, name)
@@ -148,7 +150,8 @@ end
 
 ---Makes a batch from its lists and its input tensors. The batch's field `row_users`, the user of
 ---each row, is computed when it is first read.
----@param parts table  fields of mr.Batch: lists, size, and optionally features, users, items and categories
+---@param parts table  fields of mr.Batch: lists, size, and optionally features, users, items, categories,
+---   interactions and epoch
 ---@return mr.Batch
 function M.batch(parts) return record("batch", parts, on_demand) end
 

@@ -11,6 +11,7 @@ local M = {}
 ---Interactions of a dataset, from which batches are made.
 ---@class mr.data.Interactions
 ---@field count integer  number of interactions
+---@field users integer  number of users
 local Interactions = check.class("mr.data.Interactions")
 
 ---How interactions get their negatives.
@@ -46,8 +47,59 @@ function M.of(set, o)
   local table_of = core.user_items(lists, set.users:to("cpu"), set.items:to("cpu"), o.users, o.items)
   local found = table_of:interactions()
   local numbers, relevant = shapes_of(found.counts)
-  return setmetatable({ count = #found.users, _users = found.users, _items = found.items, _table = table_of, _how = o,
-    _numbers = numbers, _shapes = whole_lists.shapes(o.items, relevant), _lists = {} }, Interactions)
+  return setmetatable({ count = #found.users, users = o.users, _users = found.users, _items = found.items,
+    _table = table_of, _how = o, _numbers = numbers, _shapes = whole_lists.shapes(o.items, relevant), _lists = {},
+    _set = set }, Interactions)
+end
+
+-- Returns the quantile of numbers at a share, with linear interpolation.
+local function quantile(numbers, share)
+  table.sort(numbers)
+  local at = 1 + share * (#numbers - 1)
+  local below = math.floor(at)
+  local low, high = numbers[below], numbers[below + 1] or numbers[below]
+  return low + (at - below) * (high - low)
+end
+
+-- Returns, for each user, an array of the items with which the user has interactions, in the order of the dataset.
+local function items_by_user(set, users)
+  local found, at = {}, 0
+  for user = 1, users do found[user] = {} end
+  local of_lists, sizes = set.users:totable(), core.integers(set.lists.sizes)
+  local items, relevance = set.items:totable(), set.lists.relevance:totable()
+  for l, user in ipairs(of_lists) do
+    local own, is_known = found[user], {}
+    for _, item in ipairs(own) do is_known[item] = true end
+    for row = at + 1, at + sizes[l] do
+      if relevance[row] >= 1 and not is_known[items[row]] then
+        own[#own + 1], is_known[items[row]] = items[row], true
+      end
+    end
+    at = at + sizes[l]
+  end
+  return found
+end
+
+---Returns the items of each user as a matrix [users, width], and a matrix of the same size that has 1
+---where the first one has an item and 0 elsewhere. `width` is the number of items that a share of the
+---users with interactions has at most, rounded down, but not less than `least`. Items of users with
+---more than `width` items are cut off, in the order of the dataset.
+---@param share number   0.9: the matrix has all items of at least 90 % of the users
+---@param least integer
+---@param device string
+---@return mr.Tensor items, mr.Tensor is_there
+function Interactions:items_of_users(share, least, device)
+  local by_user, counts, items, is_there = items_by_user(self._set, self._how.users), {}, {}, {}
+  for _, own in ipairs(by_user) do counts[#counts + 1] = #own > 0 and #own or nil end
+  local width = math.max(least, 1, math.floor(quantile(counts, share)))
+  for user, own in ipairs(by_user) do
+    items[user], is_there[user] = table.move(own, 1, math.min(#own, width), 1, {}), {}
+    for c = 1, width do
+      is_there[user][c] = items[user][c] and 1 or 0
+      items[user][c] = items[user][c] or 1
+    end
+  end
+  return core.tensor(items, "int64", device), core.tensor(is_there, "float32", device)
 end
 
 -- Returns `count` lists, each with one relevant row and then its negatives. All batches of the same size share these
@@ -98,11 +150,11 @@ local function block_of(self, order, first, count, size, before, step, device)
 end
 
 -- Makes the batch of the interactions order[first] to order[first + count - 1], whose rows `block` already has.
-local function batch_of(self, block, first, count, device)
+local function batch_of(self, block, first, count, o)
   local lists, width, at = lists_of(self, count), self._how.negatives + 1, first - block.first
   whole_lists.set(lists, self._shapes, block.numbers:narrow(1, at + 1, count))
-  return dataset.batch{ lists = lists, size = count, users = block.users:narrow(1, at + 1, count):to(device),
-    items = block.rows:narrow(1, at * width + 1, count * width) }
+  return dataset.batch{ lists = lists, size = count, users = block.users:narrow(1, at + 1, count):to(o.device),
+    items = block.rows:narrow(1, at * width + 1, count * width), interactions = self, epoch = o.epoch }
 end
 
 -- Makes one process's share of a batch of `count` interactions. The shares of the processes with lower numbers precede
@@ -112,7 +164,7 @@ local function share_of(self, order, first, count, step, o)
   local before = count * (index - 1) // shares
   local own = count * index // shares - before
   local block = block_of(self, order, first + before, own, math.max(1, own), before, step, o.device)
-  local batch = batch_of(self, block, block.first, own, o.device)
+  local batch = batch_of(self, block, block.first, own, o)
   batch.rows_before = before * (self._how.negatives + 1)
   return batch
 end
@@ -140,7 +192,7 @@ function Interactions:pass(o)
     if not block or first >= block.first + block.count then
       block = block_of(self, order, first, math.min(most, self.count - first + 1), o.size, 0, step, o.device)
     end
-    return batch_of(self, block, first, n, o.device)
+    return batch_of(self, block, first, n, o)
   end
 end
 

@@ -7,6 +7,7 @@ local find = require "moonrank.data.find"
 local fingerprint = require "moonrank.data.fingerprint"
 local folds = require "moonrank.data.fold"
 local protocol = require "moonrank.data.protocol"
+local tensors = require "moonrank.tensor"
 
 local M = {}
 
@@ -166,6 +167,52 @@ end
 function Ratings:min_relevant(n)
   check.expect(math.type(n) == "integer" and n >= 0, "min_relevant", "n", n, "an integer of 0 or more")
   return changed(self, { least = n })
+end
+
+local hold_out_options = declare("mr.data.HoldOutOptions", {
+  { "share", "number", default = 0.1, least = 0, below = 1, help = "share of a user's rows of train" },
+  { "seed", "integer", default = 1, help = "seed of the choice" },
+})
+
+-- Numbers of the parts in the field `part`.
+local in_train <const>, in_valid <const> = 0, 1
+
+---Returns a copy of ratings of given parts (separate files for train and test) with a validation part:
+---a random share of each user's rows of train, rounded down, but at least one row. A user with a single
+---row of train has no other one left. This is the division of IR-Benchmark (Yang et al. 2025). The
+---option `valid` of `folds{by = "given"}` rounds to the nearest number instead.
+---@param options? mr.data.HoldOutOptions
+---@return mr.Ratings
+---Example:
+---```lua
+---local train, test = os.tmpname(), os.tmpname()
+---local file = io.open(train, "w"):write "user,item\n"
+---for item = 1, 19 do file:write(("ann,%d\n"):format(item)) end
+---file:close()
+---io.open(test, "w"):write("user,item\nann,20\n"):close()
+---local ratings = mr.data.interactions{train = train, test = test}:binarize(1)
+---os.remove(train)
+---os.remove(test)
+---local fold = ratings:hold_out{share = 0.1}:folds{by = "given", nsr = 0}[1]
+---fold.train.lists.rows, fold.valid.lists.rows   --> 18, 1
+---```
+function Ratings:hold_out(options)
+  local o = hold_out_options:read("hold_out", options)
+  if not self.part then
+    check.fail("hold_out: the ratings have no parts. Read them from separate files: mr.data.interactions{train = ..., "
+      .. "test = ...}")
+  end
+  local part, rows_of = self.part:totable(), {}
+  local keys = tensors.uniform({ self.rows }, { seed = o.seed }):totable()
+  for row, user in ipairs(self.user:totable()) do
+    rows_of[user] = rows_of[user] or {}
+    if part[row] == in_train then table.insert(rows_of[user], row) end
+  end
+  for _, rows in pairs(rows_of) do
+    table.sort(rows, function(a, b) return keys[a] < keys[b] end)
+    for k = 1, math.min(#rows, math.max(1, math.floor(o.share * #rows))) do part[rows[k]] = in_valid end
+  end
+  return changed(self, { part = core.tensor(part, "int64", "cpu") })
 end
 
 local none = core.tensor({}, "int64", "cpu")

@@ -121,12 +121,33 @@ function M.evaluation(results, where, metric, o)
 end
 
 ---Returns a number that each training run returned, such as "valid", or a parameter, in the order of
----folds.
----@param results mr.Results
----@param where table  parameters of the runs, such as {loss = "ap"}, or runs, as from `mr.experiment.chosen`
+---folds. For several studies, such as one for each seed, the numbers of one study follow those of the
+---other.
+---@param results mr.Results|mr.Results[]
+---@param where table  parameters of the runs, such as {loss = "ap"}; of one study also runs of `mr.experiment.chosen`
 ---@param name string
 ---@return number[]
+---Example:
+---```lua
+---local store = os.tmpname()
+---local args = mr.experiment.args({}, {document = "example"}, {"--store", store, "--workers", "0"})
+---local studies = {}
+---for seed = 1, 2 do
+---  studies[seed] = mr.experiment.study(args, {name = "seed " .. seed, space = {fold = mr.range(1, 2)},
+---    run = function(trial) return {valid = 10 * seed + trial.fold} end})
+---end
+---os.remove(store)
+---mr.experiment.folds(studies, {}, "valid")   --> {11.0, 12.0, 21.0, 22.0}
+---```
 function M.folds(results, where, name)
+  if type(results) == "table" and getmetatable(results) == nil and #results > 0 then
+    local all = {}
+    for _, each in ipairs(results) do
+      local own = M.folds(each, where, name)
+      table.move(own, 1, #own, #all + 1, all)
+    end
+    return all
+  end
   given.results("folds", results)
   return reading.folds(results, runs_of(results, where), name)
 end

@@ -22,7 +22,7 @@ local M = {}
 ---@class mr.fit.Plan
 ---@field model mr.Model|mr.Trees
 ---@field loss mr.Loss
----@field learner mr.Model|mr.fit.Learner  the model, with the parameters of the loss if it has any
+---@field learner mr.Model|mr.fit.Learner  the model, with the parameters and the state of the loss if it has any
 ---@field trainer? mr.fit.Trainer          trains a model that takes no optimizer steps
 ---@field reduction "mean"|"sum"|"rows"
 ---@field train mr.Dataset
@@ -50,8 +50,9 @@ local M = {}
 ---@field progress boolean
 ---@field name string
 
--- Raises an error for models that several processes cannot train in parallel: models with buffers, which are not summed
--- over processes like gradients, and models with a penalty, which is computed from a whole batch.
+-- Raises an error for models and losses that several processes cannot train in parallel: models with buffers and losses
+-- with a state, which are not summed over processes like gradients, and models with a penalty, which is computed from a
+-- whole batch.
 local function check_parallel(o)
   if not o.parallel then return end
   local first = check.field(o.model, "penalty") and o.train:batches{ size = 1 }()
@@ -63,6 +64,10 @@ local function check_parallel(o)
   if name then
     check.leave_out("mr.fit", "parallel", true, "model %s has the buffer '%s', which is not summed over processes",
       o.model.kind, name)
+  end
+  if o.unit == "interaction" and check.field(o.loss, "_states") then
+    check.leave_out("mr.fit", "parallel", true, "loss %s has estimates of each user, which are not summed over "
+      .. "processes", o.loss.name)
   end
 end
 
@@ -161,6 +166,7 @@ function M.of(given)
   local fits = trainer or scorable
   fits.check(fields)
   fields.interactions = interactions.of(o)
+  if fields.interactions then fields.learner = learners.of(o.model, o.loss, fields.interactions) end
   local count = fields.interactions and fields.interactions.count
   fields.steps = count and -(-count // o.batch) or dataset.most_batches(o.train, o.batch, o.batch_rows)
   fields.group = o.parallel and data_parallel.join(learner:parameters()) or false

@@ -57,6 +57,20 @@ local function parameters_of(terms)
   return #found > 0 and found
 end
 
+-- Returns a function of a training's interactions that returns the states of all terms; false if no term has a state.
+local function states_of(terms)
+  local has_states = false
+  for _, term in ipairs(terms) do has_states = has_states or term.loss._states end
+  return has_states and function(interactions)
+    local found = {}
+    for _, term in ipairs(terms) do
+      local own = term.loss._states and term.loss._states(interactions) or {}
+      table.move(own, 1, #own, #found + 1, found)
+    end
+    return found
+  end
+end
+
 -- Returns a function of scores and lists that computes a sum of losses: over all terms, the sum of the term's factor
 -- times `values(loss, scores, lists)`.
 local function sum_of(terms, values)
@@ -93,6 +107,7 @@ local function made(terms, values, unbounded)
         if term.loss._prepare then term.loss._prepare(model, batch) end
       end
     end,
+    _states = states_of(terms),
     _count_of = function(lists) return counted_in_any(terms, lists) end,
     _smooth = sum_of(terms, values),
   }

@@ -37,6 +37,9 @@ Loss._parameters = false
 Loss._unbounded = false  -- function that computes the loss without its bound, if `_smooth` includes the bound
 -- function of model and batch that computes what else the loss needs, such as sums over the catalogue; or false
 Loss._prepare = false
+-- function of a training's interactions that returns the loss's state: an array of tables whose field `value` is a
+-- tensor; or false
+Loss._states = false
 Loss._count_of = false  -- function that counts what the mean loss is over, e.g. pairs; false if it is over lists
 Loss._terms = false     -- the terms, if the loss is a sum of losses; otherwise false
 -- says how the loss takes weights of rows: true if its function reads them from the lists; or a function of scores,

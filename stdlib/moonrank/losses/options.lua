@@ -65,6 +65,8 @@ M.relevant = declare("mr.losses.RelevantGradeOptions", {
 M.only_fit = {
   learn = "only mr.fit and moonrank.torch train the parameters of a loss",
   regularize = "only mr.fit sees the factors of a model. Use the optimizer's weight decay",
+  every = "only mr.fit sees the users of a step",
+  share = "only mr.fit sees the users of a step",
 }
 
 return M

@@ -7,7 +7,9 @@ local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local loss = require "moonrank.losses.loss"
 local metrics = require "moonrank.metrics.registry"
+local prepared = require "moonrank.losses.prepared"
 local probabilities = require "moonrank.losses.probabilities"
+local quantiles = require "moonrank.losses.quantiles"
 local shared = require "moonrank.losses.options"
 
 local M = {}
@@ -78,23 +80,10 @@ local catalogue_options = declare("mr.losses.FullSoftmaxOptions", {
     help = "rows of the sum: those of the list, or all items of the model's catalogue, which mr.fit scores in blocks" },
 }, full_options)
 
--- Returns two functions. `keep` stores a tensor for lists, from the time when `_prepare` computes it until the loss
--- reads it. `take` returns the tensor and removes it from the store, so that a later call of the loss outside of mr.fit
--- does not use an old tensor. Lists have several such tensors if a sum of losses has this loss as several terms.
-local function prepared_tensors()
-  local prepared = setmetatable({}, { __mode = "k" })
-  local function keep(lists, x)
-    local of_lists = prepared[lists] or {}
-    prepared[lists] = of_lists
-    of_lists[#of_lists + 1] = x
-  end
-  return keep, function(lists) return table.remove(prepared[lists] or {}) end
-end
-
 -- Makes the softmax loss over all items of the catalogue. A list without a relevant row has the value 0.
 local function over_catalogue(o)
   o.metric = metrics.parse(o.metric)
-  local keep, take = prepared_tensors()
+  local keep, take = prepared.new()
   local function values(scores, lists)
     local log_sums = take(lists)
     if not log_sums then
@@ -157,12 +146,12 @@ local sampled_options = declare("mr.losses.SampledSoftmaxOptions", {
 }, full_options)
 
 -- Returns scores / tau. With the option `correction`, subtracts the logarithm of the probability with which each row
--- was drawn. `prepared` has the probability of each row's item, or is nil.
-local function corrected(scores, lists, o, prepared)
+-- was drawn. `of_items` has the probability of each row's item, or is nil.
+local function corrected(scores, lists, o, of_items)
   local x = scores / o.tau
   if not o.correction then return x end
   local by_item = check.is_tensor(o.probabilities)
-  local q = not by_item and o.probabilities or prepared or probabilities.of(lists)
+  local q = not by_item and o.probabilities or of_items or probabilities.of(lists)
   if not q and by_item then
     check.fail("mr.losses.sampled_softmax: probabilities has a number for each item, which only mr.fit can look up. "
       .. "Pass lists:drawn(q)")
@@ -207,7 +196,7 @@ function M.sampled_softmax(options)
     return relevant:mean(beside:softplus())
   end)
   local values = made_of._smooth
-  local keep, take = prepared_tensors()
+  local keep, take = prepared.new()
   made_of._smooth = function(scores, lists) return values(corrected(scores, lists, o, take(lists)), lists) end
   if check.is_tensor(o.probabilities) then
     made_of._prepare = function(_, batch)
@@ -335,22 +324,40 @@ end
 local sl_at_k_options = declare("mr.losses.SlAtKOptions", {
   { "k", "integer", default = 20, least = 1, most = 1000000000, help = "number of rows at the top of a list" },
   temperature("tau_beta", 1, "temperature of the weight of relevant rows"),
+  { "every", "integer", least = 1, shown = "beta is that of the list",
+    help = "in mr.fit on interactions: number of epochs between two estimates of each user's beta" },
+  { "share", "number", least = 0, most = 1, requires = "every", shown = "0.9",
+    help = "with `every`: the estimates use as many items of a user in train as this share of the users has at most" },
 }, sl_options)
 
----Makes the loss SL@K (Yang et al. 2025, Eq. 3.5): SL as a mean over the P relevant rows i. The weight of a
----row says, smoothly, whether it is among the k rows with the largest scores. $beta$ is the k-th largest score of the
----list, or the smallest score of a shorter list.
+---Makes the loss SL@K (Yang et al. 2025, Eq. 3.5): SL as a mean over the P relevant rows i. The weight
+---of a row says, smoothly, whether it is among the k rows with the largest scores. $beta$ is the k-th
+---largest score of the list, or the smallest score of a shorter list.
 ---
 ---   $1/P sum_(relevant i) sigma((f_i - beta) / tau_beta) log sum_(other j) e^((f_j - f_i) / tau)$
 ---
 ---The derivative treats $beta$ as a constant, but the weight of a row is part of it: with a large
----`tau`, the loss may fall because a relevant row's score falls. Lists that count, and bounds, are as for mr.losses.sl.
+---`tau`, the loss may fall because a relevant row's score falls. Lists that count, and bounds, are as
+---for mr.losses.sl.
+---
+---With `every`, mr.fit{unit = "interaction"} estimates $beta$ for each user, like the authors' code,
+---because an interaction has only a sample of the items. The estimate is the k-th largest score among
+---the user's items in train and the negatives of the interaction. It is 0 at first. The steps of every
+---`every`-th epoch compute the loss, and then estimate $beta$ anew for the users of their batch. A user
+---with fewer than k such scores then has the weight 1. Checkpoints have the estimates. Training by
+---several processes (`parallel`) is an error. Where a step takes lists, `every` has no effect.
 ---@param options? mr.losses.SlAtKOptions
 ---@return mr.Loss
 ---Example: `mr.losses.sl_at_k{k = 1, tau = 1}(mr.tensor{1, 0}, mr.lists{{1, 0}}):item()   --> -0.5`
+---Example:
+---local fold = mr.data.synthetic{kind = "ratings", users = 20, items = 90}:binarize(4):folds{nsr = 0}[1]
+---local run = mr.fit{model = mr.models.mf{users = 20, items = 90, factors = 4, score = "cosine"},
+---  loss = mr.losses.sl_at_k{tau = 0.2, every = 2}, train = fold.train, unit = "interaction", negatives = 50,
+---  epochs = 4, progress = false}
+---#run.history   --> 4
 function M.sl_at_k(options)
   local o = sl_at_k_options:read("mr.losses.sl_at_k", options)
-  return made("sl_at_k", o, function(scores, lists, relevant)
+  local of_lists = made("sl_at_k", o, function(scores, lists, relevant)
     local beta = relevant.lists:spread(core.kth_largest(scores:detach(), lists, o.k))
     local f, sums = relevant:of(scores), log_sum(scores, lists, "others", o.tau)
     -- For infinite scores, the product of weight and loss below has no limit. `x * 0` is NaN for infinite x, so that
@@ -359,6 +366,7 @@ function M.sl_at_k(options)
     local weight = ((f - beta) / o.tau_beta):sigmoid()
     return relevant:mean(weight * (relevant.lists:spread(sums) - f / o.tau))
   end)
+  return o.every and quantiles.of_users(of_lists, M.sl{ tau = o.tau }, o) or of_lists
 end
 
 local gbce_options = declare("mr.losses.GbceOptions", {

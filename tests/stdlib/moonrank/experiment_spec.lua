@@ -283,6 +283,8 @@ it("mr.experiment.runs are in the order of their folds, and of their numbers in 
   end
   equal({ folds, rising }, { { 1, 1, 2, 2, 3, 3 }, true })
   equal(mr.experiment.folds(results, { draw = 2 }, "valid"), { 1.2, 2.2, 3.2 })
+  equal(mr.experiment.folds({ results, results }, { draw = 1 }, "valid"), { 1.1, 2.1, 3.1, 1.1, 2.1, 3.1 })
+  raises(function() mr.experiment.folds({ 3 }, {}, "valid") end, "folds", "results", "3")
 end)
 
 it("mr.experiment.chosen takes the best run of each fold on validation, whose lists and numbers can be read", function()

@@ -112,3 +112,37 @@ it("fold:summary counts lists, rows and users with too few items", function()
   check(text:find("2 relevant rows; 1 list"), text)
   equal(tostring(fold), text)
 end)
+
+it("hold_out moves a share of each user's rows of train to validation: rounded down, and at least one", function()
+  local train, tested = { "user,item\n" }, { "user,item\n" }
+  for user, count in ipairs{ 1, 2, 19, 20, 35 } do
+    for item = 1, count do train[#train + 1] = ("%d,%d\n"):format(user, item) end
+    tested[#tested + 1] = ("%d,%d\n"):format(user, 40)
+  end
+  tested[#tested + 1] = "6,40\n"  -- a user without rows of train
+  local given = mr.data.interactions{ train = files.written(table.concat(train)),
+    test = files.written(table.concat(tested)) }:binarize(1)
+  -- Counts of the parts train (0), validation (1) and test (2) by user, and the items held out of user 5.
+  local function counts(held)
+    local found, items, item = {}, {}, held.item:totable()
+    for row, user in ipairs(held.user:totable()) do
+      local part = held.part:totable()[row]
+      found[user] = found[user] or { 0, 0, 0 }
+      found[user][part + 1] = found[user][part + 1] + 1
+      items[#items + 1] = part == 1 and user == 5 and item[row] or nil
+    end
+    return found, table.concat(items, " ")
+  end
+  local found, first = counts(given:hold_out())
+  equal(found, { { 0, 1, 1 }, { 1, 1, 1 }, { 18, 1, 1 }, { 18, 2, 1 }, { 32, 3, 1 }, { 0, 0, 1 } })
+  equal((counts(given:hold_out{ share = 0.3 })),
+    { { 0, 1, 1 }, { 1, 1, 1 }, { 14, 5, 1 }, { 14, 6, 1 }, { 25, 10, 1 }, { 0, 0, 1 } })
+  local _, again = counts(given:hold_out{ seed = 1 })
+  local _, other = counts(given:hold_out{ seed = 2 })
+  check(again == first and other ~= first, "the seed chooses")
+  check((counts(given))[3][2] == 0, "the ratings themselves do not change")
+  local fold = given:hold_out():folds{ by = "given", nsr = 0 }[1]
+  equal({ fold.train.lists.rows, fold.valid.lists.rows, fold.test.lists.rows }, { 69, 8, 6 })
+  raises(function() binary:hold_out() end, "hold_out", "parts")
+  raises(function() given:hold_out{ share = 1 } end, "share", "1")
+end)

@@ -1,0 +1,84 @@
+-- Estimates the k-th largest score of each user during a training on interactions (SL@K of Yang et al. 2025). The
+-- estimates of a training change from step to step like the parameters of a model, so checkpoints have them.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local prepared = require "moonrank.losses.prepared"
+local tensors = require "moonrank.tensor"
+
+local M = {}
+
+-- Returns the k-th largest score of each user of a batch, among `sampled`, which has the scores of the list of one
+-- interaction in each row, and the user's items in train; -inf for a user with fewer scores.
+local function kth_largest(state, step, sampled, o)
+  local model, batch, count = step.model, step.batch, step.batch.size
+  if not state.items then
+    state.items, state.is_there = batch.interactions:items_of_users(o.share or 0.9, o.k - sampled:size(2),
+      sampled.device)
+  end
+  local width = state.items:size(2)
+  if not state.lists[count] then
+    local sizes = {}
+    for l = 1, count do sizes[l] = width end
+    state.lists[count] = core.lists(sizes, core.full({ count * width }, 0, "float32", "cpu"), {}, {})
+  end
+  local own = model{ lists = state.lists[count], size = count, users = batch.users,
+    items = state.items:rows(batch.users):reshape(count * width) }:detach():reshape(count, width)
+  own = state.is_there:rows(batch.users):to(own.dtype):where(own, -math.huge)
+  return tensors.cat({ sampled, own }, 2):topk(o.k, 2):narrow(2, o.k, 1):reshape(count)
+end
+
+-- Estimates the k-th largest scores of the users of a batch anew. The last interaction of a user in the batch counts.
+local function renew(state, step, scores, o)
+  tensors.no_grad(function()
+    local batch, before = step.batch, state.value
+    local negatives = batch.lists.rows // batch.size - 1
+    local sampled = scores:detach():reshape(batch.size, negatives + 1):narrow(2, 2, negatives)
+    local found, all = kth_largest(state, step, sampled, o):totable(), before:totable()
+    for l, user in ipairs(batch.users:totable()) do all[user] = found[l] end
+    state.value = core.tensor(all, before.dtype, scores.device)
+  end)
+end
+
+---Returns the loss `of_lists` with another weight in trainings on interactions. There it is the loss
+---`sl`, under the bound of `of_lists`, times the weight sigma((f - beta) / tau_beta) of the relevant
+---row, for the estimate beta of the row's user.
+---@param of_lists mr.Loss  SL@K of lists
+---@param sl mr.Loss        SL without a bound
+---@param o table           options k, tau_beta, every and share of mr.losses.sl_at_k
+---@return mr.Loss
+function M.of_users(of_lists, sl, o)
+  local states = setmetatable({}, { __mode = "k" })  -- by the interactions of a training
+  local keep, take = prepared.new()
+  local keep_weight, take_weight = prepared.new()
+  local values, bounded = of_lists._smooth, of_lists._apply
+
+  function of_lists._states(interactions)
+    states[interactions] = states[interactions]
+      or { value = core.full({ interactions.users }, 0, "float32", core.device()), lists = {} }
+    return { states[interactions] }
+  end
+
+  function of_lists._prepare(model, batch)
+    if check.field(batch, "interactions") then keep(batch.lists, { model = model, batch = batch }) end
+  end
+
+  -- The weight multiplies the bounded loss, in `_apply`.
+  function of_lists._smooth(scores, lists)
+    local step = take(lists)
+    if not step then return values(scores, lists) end
+    local batch, state = step.batch, of_lists._states(step.batch.interactions)[1]
+    local f = core.distinct_rows(scores, (core.relevant_rows(lists, scores)))
+    keep_weight(lists, ((f - state.value:rows(batch.users):to(f.dtype)) / o.tau_beta):sigmoid())
+    if batch.epoch % o.every == 0 then renew(state, step, scores, o) end
+    return sl._smooth(scores, lists)
+  end
+
+  function of_lists._apply(value, metric, lists, scores)
+    local result, weight = bounded(value, metric, lists, scores), take_weight(lists)
+    return weight and weight * result or result
+  end
+
+  return of_lists
+end
+
+return M
