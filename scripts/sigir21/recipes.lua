@@ -71,7 +71,7 @@ end
 -- the sum over j of (1 / r_j - 1 / r_i) sigma(s_j - s_i), with ranks r and scores s.
 local function lambda_rr()
   return loss_of("lambda_rr_of_first", "rr", function(scores, lists)
-    local ranks = lists:rank(scores:detach(), { ties = "stable" }):to(scores.dtype)
+    local ranks = lists:rank(scores, { ties = "stable" })
     local gains = lists.relevance / ranks
     local best = lists:spread(lists:max(gains))
     local score_of_first = lists:spread(lists:sum(gains:eq(best) * scores))
@@ -97,7 +97,7 @@ end
 ---@param recipe "paper"|"code"|"published"
 ---@param kind "listwise"|"lambda"  "lambda": LambdaRank
 ---@param name string     a metric's name, among M.losses
----@param longest integer  number of rows of the longest training list
+---@param longest number   number of rows of the longest training list
 ---@return mr.Loss
 function M.loss(recipe, kind, name, longest)
   if recipe == "paper" then return kind == "lambda" and mr.losses.lambdarank{ metric = name } or mr.losses[name]() end
@@ -156,10 +156,10 @@ end
 ---("listwise" or "lambda": LambdaRank), loss, rate, fold, model, seed, and optionally the number of epochs.
 function M.train(recipe, o)
   local of, how, fold = M.recipes[recipe], M.recipes[recipe][o.kind], o.fold
-  local longest = math.tointeger(fold.train.lists.sizes:double():max():item())
+  local longest = fold.train.lists.sizes:double():max():item()
   return mr.fit{
     model = o.model, loss = M.loss(recipe, o.kind, o.loss, longest), reduction = "sum",
-    train = fold.train, valid = of.valid > 0 and fold.valid or nil, test = fold.test, choose_on = of.choose_on,
+    train = fold.train, valid = fold.valid, test = fold.test, choose_on = of.choose_on,
     optimizer = mr.optim[how.optimizer]{ lr = o.rate }, batch = how.batches and how.batches[o.loss] or how.batch,
     epochs = o.epochs or how.epochs, every = 5, metrics = M.metrics, select = M.metrics, seed = o.seed,
     progress = false,

@@ -3,7 +3,7 @@
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local protocol = dofile "scripts/sigir21/recipes.lua"
-local it, near = test.it, test.near
+local it, equal, near = test.it, test.equal, test.near
 
 local longest = 12  -- of all lists: where padding counts, shorter ones have rows of score -100
 
@@ -140,6 +140,17 @@ it("protocol.loss equals loops over padded lists, for the losses of every recipe
         near(found[i], expected[i], 1e-10, ("%s %s %s, list %d"):format(case[1], case[2], case[3], i))
       end
     end
+  end
+end)
+
+-- Truncated scores are often equal; LambdaRank ranks the lower of two such rows first.
+it("protocol.loss of float32 scores is float32, and orders equal scores of LambdaRank by row", function()
+  local lists = mr.lists(grades)
+  for _, case in ipairs(cases) do
+    local loss, x = protocol.loss(case[1], case[2], case[3], longest), scores(8):long():float()
+    local found, expected = loss(x, lists), by_loops(case, x:totable())
+    equal(found.dtype, "float32", case[3])
+    near(found:totable(), expected, 1e-5, ("%s %s %s"):format(case[1], case[2], case[3]))
   end
 end)
 

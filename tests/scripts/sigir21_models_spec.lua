@@ -2,10 +2,11 @@
 -- trained with, and which of the kept runs a row is made of.
 local mr = require "moonrank"
 local test = require "moonrank.test"
+local in_process = dofile "tests/support/in_process.lua"
 local protocols = dofile "tests/support/protocols.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
-local data = dofile "scripts/sigir21/data.lua"
-local it, equal, near = test.it, test.equal, test.near
+local data, protocol = dofile "scripts/sigir21/data.lua", dofile "scripts/sigir21/protocol.lua"
+local it, check, equal, near = test.it, test.check, test.equal, test.near
 
 -- Calls body with a function of a table replaced.
 local function with(place, name, replacement, body)
@@ -52,7 +53,8 @@ it("data.open takes MovieLens' ratings of 4 and more and all of CiteULike-a, of 
 end)
 
 it("data.open of a folder has each split's own files, and the ratio and validation share asked for", function()
-  local folder = sweeps.new_folder()
+  local parent = sweeps.new_folder()
+  local folder = parent .. "/citeulike-a"
   for split = 0, 1 do
     os.execute(("mkdir -p %s/fold_%d"):format(folder, split))
     for name, first in pairs{ train = 1, test = 31 } do
@@ -64,22 +66,36 @@ it("data.open of a folder has each split's own files, and the ratio and validati
       sweeps.write(("%s/fold_%d/%s.csv"):format(folder, split, name), table.concat(lines, "\n") .. "\n")
     end
   end
-  local set = data.open({ folder = folder, smoke = false }, "folder")
-  equal(set.splits, { 0, 1 })
-  for split = 0, 1 do
-    local fold, counts = set.fold(split, 0, 0.2), {}
-    for i, each in ipairs{ fold.train, fold.valid, fold.test } do counts[i] = protocols.counts(each)[1] end
-    equal(counts, { 8.0, 2.0, 2.0 + split })
+  for name, args in pairs{ folder = { folder = folder }, citeulike = { data = parent } } do
+    local set = data.open(args, name)
+    equal(set.splits, { 0, 1 })
+    for split = 0, 1 do
+      local fold, counts = set.fold(split, 0, 0.2), {}
+      for i, each in ipairs{ fold.train, fold.valid, fold.test } do counts[i] = protocols.counts(each)[1] end
+      equal(counts, { 8.0, 2.0, 2.0 + split })
+    end
+    local relevant, others = protocols.counts(set.fold(1, 2, 0).test)
+    equal({ relevant[1], others[1] }, { 3.0, 6.0 })
   end
-  local relevant, others = protocols.counts(set.fold(1, 2, 0).test)
-  equal({ relevant[1], others[1] }, { 3.0, 6.0 })
+  local one = protocol.given_splits("one split", folder, { 1 })
+  -- users 0 and 1; items 1 to 10, 31 to 33 and 41 to 71
+  equal({ one.users, one.items, protocols.counts(one.fold(1, 0, 0).test)[1] }, { 2, 44, 3.0 })
 end)
 
--- models.lua with replaced trainings, its protocol, and the options of a script that uses it. The user of train has 20
--- relevant items on split 0, and 21 on split 1.
+it("protocol.citeulike has the same made-up data as data.open", function()
+  local own, opened = protocol.citeulike{ smoke = true }, data.open({ smoke = true }, "citeulike")
+  local other = data.open({ smoke = true }, "movielens")
+  equal({ own.splits, opened.splits, own.title }, { { 1 }, { 1 }, opened.title })
+  local function content(set) return set.fold(1, 1, 0).test.fingerprint end
+  equal(content(own), content(opened))
+  check(content(own) ~= content(other), "each name has its own made-up data")
+end)
+
+-- models.lua with replaced trainings, its protocol, and the options of a script that uses it. User 7 has 20
+-- relevant items in train on split 0, and 21 on split 1; user 8 has none.
 local function made_runs(folder, train)
   local models = dofile "scripts/sigir21/models.lua"
-  local protocol = models.protocol
+  local replaced = models.protocol
   rawset(models.data, "open", function()
     return { title = "made", splits = { 0, 1 }, items = 1000, fold = function(split)
       local grades = {}
@@ -87,17 +103,17 @@ local function made_runs(folder, train)
       return { train = protocols.alike(grades, 1, 7), valid = protocols.alike({ 0 }, 1, 7) }
     end }
   end)
-  protocol.fold = function(_, set, o) return { set = set, split = o.split, nsr = o.nsr, seed = o.seed } end
-  protocol.model = function(_, factors, seed) return { factors = factors, seed = seed } end
-  protocol.train = function(_, o) return o end
-  protocol.outcome = function(o, fold, own)
+  replaced.fold = function(_, set, o) return { set = set, split = o.split, nsr = o.nsr, seed = o.seed } end
+  replaced.model = function(_, factors, seed) return { factors = factors, seed = seed } end
+  replaced.train = function(_, o) return o end
+  replaced.outcome = function(o, fold, own)
     equal({ fold.seed, o.model.seed }, { o.seed, o.seed })
     return train{ split = fold.split, seed = o.seed, nsr = fold.nsr, kind = o.kind, loss = o.loss, rate = o.rate,
       factors = o.model.factors, set = fold.set, epochs = o.epochs, own = table.concat(own, " ") }
   end
   return models,
     { store = folder .. "/r.db", workers = 0, retry = 0, data = "", recipe = "code", epochs = 0, smoke = false,
-    rates = protocol.rates.listwise, sets = { "movielens" }, nsr = { 1 }, kinds = { "listwise" },
+    rates = replaced.rates.listwise, sets = { "movielens" }, nsr = { 1 }, kinds = { "listwise" },
     losses = { "nrbp" } }
 end
 
@@ -115,11 +131,35 @@ it("training.study gives a trial the options of its study, and each split and se
     { 1, 2, 5, "lambda", "nrbp(0.9)", 0.01, 32, "made", 120, "rbp(0.9)" },
     { 0, 2001, 2, "listwise", "rr", 3, 8, "made", 3000, "rr" },
     { 1, 2002, 2, "listwise", "rr", 3, 8, "made", 3000, "rr" } })
+  -- a second seed has runs of its own; runs that are there are not made again
+  args.epochs = 1
+  for _, seed in ipairs{ 1, 2, 1 } do
+    models.training.study(args, set, { nsr = 1, kind = "lambda", loss = "ap", rate = 0.1, seed = seed })
+  end
+  local made = {}
+  for i = 5, #asked do made[i - 4] = { asked[i][1], asked[i][2], asked[i][9] } end
+  equal(made, { { 0, 1, 1 }, { 1, 2, 1 }, { 0, 1001, 1 }, { 1, 1002, 1 } })
+end)
+
+it("training.study has the recipe's epochs unless --epochs says otherwise", function()
+  local folder, epochs = sweeps.new_folder(), {}
+  local models = made_runs(folder, function(o)
+    table.insert(epochs, o.epochs)
+    return { valid = 0.5 }
+  end)
+  for seed, words in ipairs{ "", "--epochs 0", "--epochs 7", "--recipe code" } do
+    local list = { "--store", folder .. "/r.db", "--workers", "0" }
+    for word in words:gmatch "%S+" do list[#list + 1] = word end
+    local args = in_process.with_words(list, function() return models.args{} end)
+    models.training.study(args, models.set(args, "movielens"),
+      { nsr = 1, kind = "lambda", loss = "ap", rate = 0.1, seed = seed })
+  end
+  equal(epochs, { 3000, 3000, 3000, 3000, 7, 7, 120, 120 })  -- two splits each
 end)
 
 -- A place for each metric, so that a score says which metric it is of and which one chose its epoch.
 local place = {}
-for i, metric in ipairs(dofile("scripts/sigir21/protocol.lua").metrics) do place[metric] = i end
+for i, metric in ipairs(protocol.metrics) do place[metric] = i end
 
 local function score_of(rate, split, metric, by)
   return rate / 100 + split / 10 + place[metric] / 1000 + place[by] / 10000
@@ -128,13 +168,13 @@ end
 -- The result that a study keeps of a training of listwise nRBP: RBP(0.8) chooses the rate 0.1 on split 0 and 3 on split
 -- 1, and RBP(0.95) the other way round. To RBP(0.9) all rates are equal, so that the first one is taken.
 local function kept_of(o)
-  local result = { valid = 0.5, per_list = { list = mr.tensor{ 7.0 } } }
+  local result = { valid = 0.5, per_list = { list = mr.tensor{ 7.0, 8.0 } } }
   for metric in pairs(place) do
     result[metric], result["epoch by " .. metric], result["chosen by " .. metric] = 0.99, 5 * place[metric], 0.1
     for by in pairs(place) do
       local name = ("%s, epoch by %s"):format(metric, by)
       result[name] = score_of(o.rate, o.split, metric, by)
-      result.per_list[name] = mr.tensor{ result[name] }
+      result.per_list[name] = mr.tensor{ result[name], result[name] }
     end
   end
   result["chosen by rbp(0.8)"] = (o.rate == (o.split == 0 and 0.1 or 3)) and 0.9 or 0.2
@@ -153,7 +193,7 @@ it("models.rows take the epoch and rate that the model's own metric chose for ea
     equal({ row.dataset, row.nsr, row.kind, row.lr, row.epoch, row.chosen_by }, { "made", 1, "listwise", rate,
       5 * place[by], by == "rbp(0.8)" and 0.9 or by == "rbp(0.9)" and 0.1 or 0.8 }, row.loss .. " " .. row.metric)
     near({ row.score, lists.scores[1] }, { score, score }, 1e-6)
-    equal({ lists.positives, lists.users }, { { 20.0 + row.split }, { 7.0 } })
+    equal({ lists.positives, lists.users }, { { 20.0 + row.split, 0.0 }, { 7.0, 8.0 } })
     seen = seen + 1
   end
   equal(seen, 3 * 7 * 2)  -- models, metrics, splits
@@ -208,8 +248,8 @@ it("training.trainings takes losses and rates of the options, and two rates for 
   local training = dofile "scripts/sigir21/training.lua"
   local function trainings(o)
     local found = {}
-    local args = { recipe = "code", smoke = o.smoke, nsr = { 2, 1 }, kinds = o.kinds, losses = { "nrbp", "ap", "rr" },
-      rates = o.rates or training.protocol.rates.listwise }
+    local args = { recipe = "code", smoke = o.smoke, nsr = o.nsr or { 2, 1 }, kinds = o.kinds,
+      losses = o.losses or { "nrbp", "ap", "rr" }, rates = o.rates or training.protocol.rates.listwise }
     for i, each in ipairs(training.trainings(args, { title = "made", items = 9 })) do
       found[i] = ("%d %s %s %g"):format(each.nsr, each.kind, each.loss, each.rate)
     end
@@ -218,6 +258,7 @@ it("training.trainings takes losses and rates of the options, and two rates for 
   equal(trainings{ kinds = { "lambda" }, rates = { 0.1, 10, 0.01 } },
     { "2 lambda ap 0.01", "2 lambda ap 0.1", "2 lambda rr 0.01", "2 lambda rr 0.1",
     "1 lambda ap 0.01", "1 lambda ap 0.1", "1 lambda rr 0.01", "1 lambda rr 0.1" })
+  equal(trainings{ kinds = { "lambda" }, rates = { 0.1 }, losses = { "ap" }, nsr = { 1 } }, { "1 lambda ap 0.1" })
   equal(#trainings{ kinds = { "listwise", "lambda" } }, 2 * (3 * 6 + 2 * 3))
   equal(#trainings{ kinds = { "listwise", "lambda" }, smoke = true }, 2 * (3 * 2 + 2 * 2))
 end)
