@@ -39,7 +39,7 @@ TEST_CASE("moonrank exits with status 2 and offers the nearest option if the com
                                    {{"--version", "--dump-api"}, {"--dump-api"}},
                                    {{"data"}, {"data", "'get NAME'", "'list'"}},
                                    {{"data", "gte", "x"}, {"'gte'", "'get'"}},
-                                   {{"results"}, {"results", "one store", "0"}},
+                                   {{"results"}, {"results", "one store", "none"}},
                                    {{"results", "a", "b"}, {"results", "one store", "2"}},
                                    {{"data", "get"}, {"data get", "one name"}},
                                    {{"results", "--hlep"}, {"results", "'--hlep'", "'--help'"}},
