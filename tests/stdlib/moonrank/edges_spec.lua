@@ -62,7 +62,7 @@ describe("mr.bounds.distribution", function()
     for _, beta in ipairs{ 1, -1, 700, 1e308, -1e308 } do
       for _, method in ipairs{ "auto", "sampled" } do
         local o = { grades = { 1000, 3, 2, 0 }, beta = beta, method = method, samples = 100 }
-        raises(function() mr.bounds.distribution("ndcg", o) end, "1000", "300", "grades")
+        raises(function() mr.bounds.distribution("ndcg", o) end, "1000", "300", "grade")
       end
     end
     for _, beta in ipairs{ 1e308, -1e308 } do

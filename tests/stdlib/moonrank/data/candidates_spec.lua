@@ -288,8 +288,8 @@ end)
 it("fold:evaluate accepts a function from a batch to scores and rejects invalid models", function()
   local own = fold:evaluate(function(batch) return models.mf(batch) end, names)
   for _, name in ipairs(names) do equal(own[name]:totable(), fold:evaluate(models.mf, names)[name]:totable(), name) end
-  raises(function() fold:evaluate(function() return 3 end, names) end, "result", "3")
-  raises(function() fold:evaluate(function() return mr.zeros(3) end, names) end, "result", "{3}")
+  raises(function() fold:evaluate(function() return 3 end, names) end, "returned", "3")
+  raises(function() fold:evaluate(function() return mr.zeros(3) end, names) end, "returned", "{3}")
   raises(function() fold:evaluate(mr.zeros(3), names) end, "model", "mr.Tensor", "users")
   raises(function() fold:evaluate(nil, names) end, "model", "nil")
   local linear = mr.models.linear{ inputs = 3 }
