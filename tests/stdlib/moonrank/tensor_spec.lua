@@ -646,7 +646,7 @@ describe("errors of tensors", function()
     { function() return mr.tensor{ { 1, 2 }, 3 } end, "2", "number" },
     { function() return mr.tensor{ 1, "2" } end, "2", "string" },
     { function() return mr.tensor({ 1.5 }, { dtype = "int64" }) end, "1.5", "int64" },
-    { function() return mr.tensor({ 1 / 0 }, { dtype = "int64" }) end, "inf", "integer" },
+    { function() return mr.tensor({ 1 / 0 }, { dtype = "int64" }) end, "inf", "int64" },
     { function() return mr.tensor({ 2 ^ 60 }, { dtype = "int64" }) end, "2^53" },
     { function() return mr.full({ 1 }, 0.5, { dtype = "int64" }) end, "value", "0.5" },
     { function() return mr.arange(1, 2, { step = 0.5, dtype = "int64" }) end, "step", "0.5" },

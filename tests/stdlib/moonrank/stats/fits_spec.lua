@@ -179,7 +179,7 @@ it("mr.stats.kde, kernel_regression and ecdf_compare reject invalid input and op
   raises(function() s.kde({ 1, 1 / 0 }) end, "2", "x", "inf")
   raises(function() s.kernel_regression({ 1, 1 }, { 1, 2 }) end, "2 pairs with equal x")
   raises(function() s.kernel_regression({ 1 }, { 1 }) end, "x and y", "pairs", "1")
-  raises(function() s.kernel_regression({ 1, 2 }, { 1 }) end, "1 values, expected 2")
+  raises(function() s.kernel_regression({ 1, 2 }, { 1 }) end, "1", "2")
   raises(function() s.kernel_regression({ 1, 2 }, { 1, 2 }, { degree = 2 }) end, "degree is 2")
   raises(function() s.kernel_regression({ 1, 2 }, { 1, 2 }, { nearest = 2 }) end, "nearest is 2")
   raises(function() s.kernel_regression({ 1, 2 }, { 1, 2 }, { least = "scott" }) end,

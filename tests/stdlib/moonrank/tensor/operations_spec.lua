@@ -253,7 +253,7 @@ describe("x:sort and x:topk", function()
     raises(function() return index{ 1 }:sort() end, "int64")
     raises(function() return mr.ones(3):sort(2) end, "2", "{3}", "dimension", "tensor")
     raises(function() return mr.ones(3):sort(1, { reverse = true }) end, "'reverse'", "option")
-    raises(function() return mr.tensor(3):sort() end, "dimension 0")
+    raises(function() return mr.tensor(3):sort() end, "dimensions")
   end)
 end)
 
