@@ -76,7 +76,9 @@ class Gpu {
 
  private:
   std::string reason_;
-  std::unique_ptr<Driver> driver_;  // the driver, which owns the CUDA stream and other CUDA objects
+  // the program's own Driver object (driver.h), which owns the CUDA stream and other CUDA objects; null without a
+  // usable GPU
+  std::unique_ptr<Driver> driver_;
   Pool pool_;
   Recordings recordings_;
   // GPU copies of constant tables, by host address; `recorded_constants_` has the tables of the open recording

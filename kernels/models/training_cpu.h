@@ -1,5 +1,6 @@
-// Inner loops of factor models and of Adam, compiled once per instruction set. Except in `inner_products`, no
-// operations are fused and sums run in sequence, so every set gives the same bits as the reference kernels.
+// Inner loops of factor models and of Adam, compiled once per instruction set. No operations are fused and sums run in
+// sequence, so every set gives the same bits as the reference kernels. The exception is `inner_products`, which fuses
+// operations where the processor can, so that its last bits may differ between instruction sets.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,9 @@ namespace mr {
 
 /// A copy of the newest numbers of a StepLog, made after an earlier step, because later steps change these numbers.
 struct RecentLog {
-  std::vector<GlideSums> sums;  // for each of the last `StepLog::rest` steps t0: sums over the steps after t0
+  // For each of the last `StepLog::rest` steps t0: weights of the steps after t0, summed. From these sums the delayed
+  // updates of a row without a gradient since t0 are computed.
+  std::vector<GlideSums> sums;
   StepProducts::Recent products;
 };
 

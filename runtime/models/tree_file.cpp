@@ -42,7 +42,8 @@ T number(const json& of, const char* name) {
 
 void expect(const char* name, int64_t found, int64_t expected) {
   if (found != expected)
-    fail(std::string("'") + name + "' is " + std::to_string(found) + ", expected " + std::to_string(expected));
+    fail(std::string("'") + name + "' is " + std::to_string(found) + ", expected " + std::to_string(expected) +
+         ", as elsewhere in the file");
 }
 
 const json& array(const json& of, const char* name, size_t size) {

@@ -54,7 +54,8 @@ std::string safe_text_of(const std::string& text, std::optional<bool> lines) {
 std::optional<io::FileLock> lock_file(const std::string& path) {
   return io::FileLock::take(path, io::FileLock::End::remove);
 }
-/// Returns the target of a symbolic link. Other paths and dangling links are returned unchanged.
+/// Returns the absolute path of the file or folder to which a symbolic link leads, over further links if there are any.
+/// Other paths and dangling links are returned unchanged.
 std::string followed_of(const std::string& path) {
   std::error_code unknown;
   if (!std::filesystem::is_symlink(path, unknown)) return path;

@@ -6,8 +6,8 @@ local published = dofile(here .. "published.lua")
 
 mr.args{ smoke = { default = false, help = "the same: these numbers need no data" } }
 
--- Returns one list per element of `all_ranks`, with relevant rows at these ranks and irrelevant rows at all ranks
--- between, and scores that rank the rows in that order.
+-- Returns one list per element of `all_ranks`, an array of ranks. The rows at these ranks are relevant; all other rows,
+-- from rank 1 to the last of them, are not. Also returns scores that rank the rows in that order.
 local function ranked(all_ranks)
   local grades, scores = {}, {}
   for l, ranks in ipairs(all_ranks) do

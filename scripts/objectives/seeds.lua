@@ -49,8 +49,9 @@ local function trials_of(results)
   return found
 end
 
--- Makes or completes a study (set of stored training runs) of this program's numerics version (programs of one version
--- compute identical bits). Studies of other versions, and with --kept all studies, are only read.
+-- Returns a study (a set of stored training runs), or nil if the store lacks it. A study of this program's numerics
+-- version (programs of one version compute identical bits) is made, or its missing runs are. Studies of other versions,
+-- and with --kept all studies, are only read.
 local function study(version, algorithm, start, seed)
   local o = trainings.study(set, {
     algorithm = algorithm, start = start, seed = seed, version = version, name = args.set,

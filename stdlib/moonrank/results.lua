@@ -434,8 +434,9 @@ function Results:importance(options)
   return require("moonrank.results.importance").make(self, importance_options:read("results:importance", options))
 end
 
----Draws the number that trials returned (option `value`) against the values of the parameter
----`name`. Each completed trial counts, whatever its other parameters are.
+---Draws the number that trials returned (option `value`) against the values of the parameter `name`:
+---points for a numeric parameter, otherwise bars of means. All completed trials that returned a finite
+---number count, whatever their other parameters are, unless the option `where` leaves them out.
 ---@param name string
 ---@param options? mr.results.ValueOptions
 ---@return mr.Figure

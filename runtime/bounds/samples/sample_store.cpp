@@ -26,8 +26,8 @@ Shared drawn(const MetricSampling& sampling, Device device) {
   return std::make_shared<const Distribution>(sampling.draw(device));
 }
 
-/// Draws the samples of `sampling`, and those of the metrics `also` that have no file yet, and writes all of them to
-/// files. On the CPU all metrics are computed from the same drawn rankings. The GPU draws separately for each metric,
+/// Draws the samples of `sampling`, and those of the metrics `also` that can use the same rankings (goes_with) and have
+/// no file yet, and writes all of them to files. On the CPU all metrics are computed from the same drawn rankings. The GPU draws separately for each metric,
 /// which is faster there.
 Shared drawn_and_kept(SampleFolder& folder, const MetricSampling& sampling, const std::vector<MetricSampling>& also,
                       Device device) {

@@ -79,7 +79,8 @@ end
 ---@return mr.bounds.WholeLists?
 function M.of(lists) return of_sampled[lists] end
 
----Returns the whole lists that `count` copies of the sampled lists stand for, laid end to end.
+---Returns the whole lists of `count` copies of all sampled lists, copy after copy: the whole lists 1
+---to n, then again 1 to n.
 ---@param count integer
 ---@return mr.bounds.WholeLists
 function WholeLists:repeated(count)

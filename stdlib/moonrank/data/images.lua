@@ -76,7 +76,7 @@ local function labelled(path, folder, columns)
       "a finite number")
     paths[i], labels[i], seen[short] = folder .. "/" .. name, number, i
   end
-  check.not_empty(path, "the table", paths, "row of images")
+  check.not_empty(path, "the table below its header", paths, "row, with the file and the label of an image")
   return names, paths, labels
 end
 

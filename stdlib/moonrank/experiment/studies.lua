@@ -23,8 +23,9 @@ function M.cache() return setmetatable({}, { __mode = "k" }) end
 -- made-up data".
 local function name_of(args, name) return name .. (args.made_up and ", made-up data" or "") end
 
----Returns true if a run failed because its training diverged (the loss was NaN or infinite). Such a
----failure is a result of a learning rate, because another attempt would fail, too.
+---Returns true if a run failed because its training diverged: the loss was NaN or infinite, or there
+---was NaN in scores or derivatives. Such a failure is a result of a learning rate, because another
+---attempt would fail, too.
 ---@param reason string  first line of the run's error
 ---@return boolean
 ---Example: `mr.experiment.diverged "mr.fit: the loss is NaN in epoch 1"   --> true`

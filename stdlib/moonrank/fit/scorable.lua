@@ -26,8 +26,8 @@ local function misfit(model, role, data)
       if candidates.is(data) then most = data.fold[each] end
       if most > config[each] then
         local one = each == "users" and "a user" or "an item"
-        return ("the model has %d %s, but %s has %s with the number %d. Pass a model with at least as many %s"):format(
-          config[each], each, role, one, math.tointeger(most), each)
+        return ("the model has %d %s, but %s has %s with the number %d. Pass a model with at least %d %s"):format(
+          config[each], each, role, one, math.tointeger(most), math.tointeger(most), each)
       end
     end
   elseif config.inputs then

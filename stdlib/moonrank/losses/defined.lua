@@ -124,7 +124,8 @@ function M.constructor(name, definition)
   end
 end
 
----Checks the arguments of mr.losses.define, and returns the definition with defaults filled in.
+---Checks the arguments of mr.losses.define, and returns the definition with defaults filled in. A name
+---of the library's losses is an error; one of the script's own losses can be defined again.
 ---@param name string
 ---@param definition mr.losses.Definition
 ---@param taken "loss"|"own"|false  whose loss has this name already: "loss": the library's, "own": the script's

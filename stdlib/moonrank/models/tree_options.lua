@@ -144,8 +144,8 @@ function M.parameters(o)
   return names, values
 end
 
----Returns the text of an option's value for XGBoost and for a saved file. A number is written with
----as few digits as reading it back exactly requires.
+---Returns the text of an option's value for XGBoost and for a saved file. A number has 14 digits if
+---these are read back as exactly the same number, otherwise 17.
 function M.written(value)
   if math.type(value) ~= "float" then return tostring(value) end
   local short = ("%.14g"):format(value)

@@ -81,7 +81,8 @@ end
 ---@param row mr.options.Row
 ---@param instead? string  option that may be given instead
 function M.missing(where, row, instead)
-  check.fail("%s: %s is missing, expected %s%s", where, row[1], expected_of(row), instead and ", or " .. instead or "")
+  check.fail("%s: the required option %s is missing, expected %s%s", where, row[1], expected_of(row),
+    instead and ", or " .. instead or "")
 end
 
 ---Raises an error because a function got something else than a table as its argument `options`. The

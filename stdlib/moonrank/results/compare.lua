@@ -146,8 +146,8 @@ local function paired(results, p, q, metric, by_position)
   return { units = units, values = values }, lists
 end
 
--- Returns the values of two groups of trials, paired by user or query. A value is a mean over trials and lists. A note
--- says if users or queries have several lists.
+-- Returns the values of two groups of trials, paired by user or query. A value is a mean over trials and lists. Also
+-- returns how many lists there are, and a note if users or queries have several lists (otherwise nil).
 local function pairs_of_units(results, data, o, a, b)
   local keys, number = shared(a, b), data:column("results:compare", "number")
   local metric = o.value ~= "value" and o.value or nil

@@ -94,7 +94,8 @@ local function trials_of(store, study)
 end
 
 ---Returns the trials of a study in the order of their numbers, the names of their parameters, and the
----names of the numbers that they returned. Trials with unreadable parameters are left out.
+---names of the numbers that they returned besides the study's metric. Trials with unreadable
+---parameters are left out, with a warning.
 ---@param store mr.sweep.Store  `kept`, if it has this field, keeps the trials for later requests
 ---@param study table
 ---@return mr.serve.Trial[] trials

@@ -43,9 +43,9 @@ function M.moderate(where, name, x)
   return values
 end
 
----Returns the pairs of two samples of the same length that are without NaN: a tensor of each
----sample, and the number of pairs with NaN. Values beyond 1e100 in size, also infinite ones, are
----errors.
+---Returns the pairs of two samples that are without NaN: a tensor of each sample, and the number of
+---pairs with NaN. Samples of different length are an error, and so are values beyond 1e100 in size,
+---also infinite ones.
 ---@param where string  name of the called function, for errors
 ---@param x mr.Tensor|number[]
 ---@param y mr.Tensor|number[]

@@ -499,8 +499,8 @@ function M.settle(run, space, before)
   left[lines[2]] = { keys = keys, was = was, now = select(2, parsed(table.concat(lines, "\n"))) }
 end
 
--- Returns the digest of a module or file that is recorded for a study. For a file that a trial loaded, it is the digest
--- of the file's current content.
+-- Returns the digest of a module or file that a study's record names. If a trial loaded it, this is the digest of what
+-- the file has now; otherwise it is the digest in the record.
 local function digest_now(key, entry)
   if not entry.loaded then return entry.rest end
   local name = key:match "^module (.*)"

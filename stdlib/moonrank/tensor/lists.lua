@@ -112,7 +112,8 @@ function lists_methods:drawn(q) return probabilities.with(self, q) end
 ---A row's weight multiplies the row's term of a list's loss, or the pairs in which it is the better
 ---row (see mr.Loss). A list's weight multiplies the list's loss in a mean over lists, which is
 ---divided by the sum of weights. A bound is applied before the list's weight. Relevant rows of
----weight 0 still count in P. A list whose rows all have weight 0 does not count.
+---weight 0 still count in P, the number of relevant rows. A list whose rows all have weight 0 does
+---not count.
 ---
 ---The slopes of a bound as list weights are a control of that bound in experiments: they train with
 ---its slopes, but without its curvature (last example).
