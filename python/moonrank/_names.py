@@ -724,6 +724,8 @@ class TorchLoss:
                   (default "value")
         bound:    bound that rescales each list, or its name. It is applied to a smooth metric; other losses are
                   multiplied by its slope (default "none")
+
+        The option `every` of mr.losses.sl_at_k is for mr.fit only.
         """
 
     @overload
@@ -1567,6 +1569,8 @@ class TreeObjective:
                   (default "value")
         bound:    bound that rescales each list, or its name. It is applied to a smooth metric; other losses are
                   multiplied by its slope (default "none")
+
+        The option `every` of mr.losses.sl_at_k is for mr.fit only.
         """
 
     @overload

@@ -105,7 +105,7 @@ describe("mr.data.images", function()
       { "file,label\na.png,1\n../a.png,2\n", "2", "'../a.png'" },
       { "file,label\n/etc/passwd,2\n", "1", "/etc/passwd" },
       { "file,label\n,2\n", "1", "''" },
-      { "file,label\n", "images" },
+      { "file,label\n", "image" },
       { "", "file", "empty" },
       { "file,age\na.png,1\n", ":1:1", "'file'", "'label'" },
       { "file,label,file\na.png,1,c.png\n", "labels.csv:1:12", "'file'" },
