@@ -31,9 +31,8 @@ local function fitted(fold, o)
   return { valid = run.best.metrics[M.metric], epoch = run.best.epoch, test = run.test, model = o.model }
 end
 
--- Trains a network with hidden layers of 100 and 30 units (section 4.1 of Li & Wu). A step takes about 100 documents:
--- those of whole lists for a ranker, single documents of any lists for a classifier. RankNet's loss of a list is the
--- mean over the list's pairs.
+-- Trains a network with hidden layers of 100 and 30 units (4.1). A step takes about 100 documents: those of whole lists
+-- for a ranker, of any lists for a classifier. RankNet's loss of a list is the mean over its pairs.
 local function network(fold, o, system, trial)
   local ranks = system.kind == "ranking"
   return fitted(fold, {
@@ -60,8 +59,7 @@ end
 local function forest(fold, o) return trees(fold, M.forest(o.trees, 12, o.seed)) end
 local function boosting(fold, o, system) return trees(fold, M.boosting(o.rounds, 5, o.seed), system.loss) end
 
--- Fits logistic regressions, of single documents or of pairs of documents, one for each penalty. Returns the one with
--- the best validation nDCG@10.
+-- Fits logistic regressions, of documents or of pairs, and returns the one whose penalty is the best by validation.
 local function regression(fold, o, system)
   local best
   local function evaluated(model, part)
@@ -76,9 +74,8 @@ local function regression(fold, o, system)
   return best
 end
 
--- The systems (rankers and classifiers) of Table 1 of Li & Wu, in the table's order. The loss of DirectRanker applies
--- tanh before the sigmoid (section 3.1). The loss of the network that classifies is the cross entropy of single
--- documents (section 4.1).
+-- The systems (rankers and classifiers) of Table 1, in its order. The loss of DirectRanker applies tanh before the
+-- sigmoid (3.1). The network that classifies has the cross entropy of single documents as its loss (4.1).
 local all = {
   { kind = "ranking", name = "RankNet", train = network, loss = mr.losses.ranknet },
   { kind = "ranking", name = "DirectRanker", train = network, loss = mr.losses.direct_ranker },
@@ -93,10 +90,9 @@ local all = {
 ---Returns a system's name in tables, for example "Class RF", or "RankNet (Adam, best rate)" for a network and a recipe.
 function M.title(name, recipe) return recipe and ("%s (%s)"):format(name, M.recipes[recipe].title) or name end
 
--- M.systems has a record for each row of Table 1: a network has one row for each training recipe (optimizer and
--- learning rates). The fields are the row's title, the kind and name of the system, the name of the recipe, the fields
--- of the recipe (`by`), and `drawn`: whether training uses random numbers, so that there is a run for each seed.
--- M.named has the same records by title.
+-- M.systems has a record for each row of Table 1; a network has a row for each recipe (optimizer and learning rates).
+-- Fields: the row's title, the system's kind and name, the recipe's name and fields (`by`), and `drawn`: whether
+-- training uses random numbers, so that each seed has a run. M.named has the same records by title.
 M.systems, M.named = {}, {}
 local by_name = {}
 for _, each in ipairs(all) do

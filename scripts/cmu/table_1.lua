@@ -1,8 +1,7 @@
 -- Table 1 of Li & Wu, Application of Neural Networks in Ranking: does a classifier of documents rank better than a
 -- ranker if labels are binary? The paper finds that it does on MSLR-WEB10K, and that Adam "does not fit well".
 -- Data: the slice of MSLR-WEB (one fold) and MQ2008 (five folds), with features standardised by the training part.
--- --sets web10k --data FOLDER takes MSLR-WEB10K itself (FOLDER/MSLR-WEB10K/Fold1 to Fold5). Labels of 2 and more are
--- relevant. The metric is nDCG@10; queries without relevant documents are left out.
+-- --sets web10k --data FOLDER takes MSLR-WEB10K itself (FOLDER/MSLR-WEB10K/Fold1 to Fold5). The metric is nDCG@10.
 -- Models: networks of 100 and 30 hidden units with 100 documents per step, trained by SGD at the paper's rate of 0.001,
 -- by SGD at the best of seven rates, and by Adam at the best of eight; trees of depth 5 in at most 200 rounds at eta
 -- 0.1; 300 trees of depth 12; logistic regressions with the best of seven penalties. Validation chooses rates, epochs,

@@ -1,7 +1,6 @@
--- The protocol of Tang et al. (2023) as the paper describes it: every decision behind the numbers, as a value or a
--- function. A comment names the section of the paper, "(code)" if the decision is from the authors' code, or "ours" if
--- the paper leaves it open. code.lua has the protocol of the authors' code, and beside.lua how differences are tested.
--- docs/protocols.md lists all decisions with their tests.
+-- The protocol of Tang et al. (2023): every decision behind the numbers, as a value or a function. A comment names the
+-- paper's section, or "code" for decisions of the authors' code, or "ours". code.lua has the protocol of that code,
+-- beside.lua the tests of differences. docs/protocols.md lists all decisions with their tests.
 local mr = require "moonrank"
 
 local M = {}
@@ -27,8 +26,7 @@ M.set_names = { "mq2008", "mslr", "web10k" }
 M.algorithms = {
   { name = "MseNetBatched", loss = "mse", steps = "documents", size = 64, rate = 1e-3, epochs = 300 },
   { name = "MseNetQbQ", loss = "mse", steps = "queries", rate = 1e-3, epochs = 100 },
-  -- A step of RankNet takes all pairs of rows of one query, which is this project's decision. The paper has batches of
-  -- 64 (section 4.2.1), which in the authors' code are 64 pairs.
+  -- A step takes all pairs of a query's rows (ours). The paper has batches of 64 (4.2.1): pairs in the authors' code.
   { name = "RankNet", loss = "ranknet", steps = "queries", rate = 1e-4, epochs = 100 },
   { name = "ApproxNDCGBatched", loss = "approx_ndcg", steps = "lengths", size = 8, rate = 1e-4, decay = 1e-5,
     epochs = 100 },
@@ -57,8 +55,7 @@ function M.settings(name, set, short)
   return short and M.with(o, { epochs = 2 }) or o
 end
 
--- Returns groups of `size` documents in a random order, which is drawn once for all epochs. The last group is left out,
--- as in the authors' code.
+-- Returns groups of `size` documents in a random order, drawn once for all epochs. The last group is left out (code).
 local function documents(rows, size, seed)
   local order, groups = mr.permutation(rows.count, { seed = seed, stream = "documents" }):totable(), {}
   for from = 1, #order - 2 * size + 1, size do groups[#groups + 1] = table.move(order, from, from + size - 1, 1, {}) end

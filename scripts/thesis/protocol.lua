@@ -1,15 +1,13 @@
--- The protocol of Westerborg (2022), Table 5.1: every decision behind its numbers. Numbers in parentheses in comments,
--- such as (4.1), are sections of the thesis. Where the thesis says nothing, the decision is this project's, and its
--- comment says "ours". beside.lua has the decisions of other experiments. docs/protocols.md lists all decisions with
--- their tests.
+-- The protocol of Westerborg (2022), Table 5.1: every decision behind its numbers. A number in parentheses, such as
+-- (4.1), is the section of the thesis that a decision is from; "ours" marks decisions of this project. beside.lua has
+-- the decisions of other experiments. docs/protocols.md lists all decisions with their tests.
 local mr = require "moonrank"
 
 local M = { sets = {} }
 
--- Fields of a data set's record. `setting` and `values` name what is varied: "nsr" (negatives per relevant item) or
--- "label" (the least relevant label). The functions fold(value, number, seed) and model(size, seed) make a fold and a
--- model. `rates` and `sizes` are the learning rates and model sizes among which validation chooses. It chooses on the
--- first `tuning` folds, at the values `tuning_values` of the setting (by default at all).
+-- A data set has the `values` of a setting, which is "nsr" (negatives per relevant item) or "label" (the least relevant
+-- label), and functions that make a fold and a model. Validation chooses among `rates` (learning rates) and `sizes` (of
+-- models), on the first `tuning` folds, at the values `tuning_values` of the setting (by default at all).
 
 ---Ratings (4.1.1 to 4.3): matrix factorisation on users with at least 25 relevant items, in five random folds by user.
 ---Epochs are ours.

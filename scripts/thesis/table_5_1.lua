@@ -8,8 +8,7 @@
 local here = arg[0]:match("^(.*/)") or "./"
 local training = dofile(here .. "training.lua")
 
--- The test metrics that Table 5.1 of the thesis prints for MovieLens, by loss and bound. Each array has the numbers at
--- 1, 2 and 3 negatives per relevant item (NSR).
+-- Test metrics that Table 5.1 prints for MovieLens, by loss and bound, at NSR (negatives per relevant item) 1, 2 and 3.
 local published = {
   ndcg = { none = { 0.9659, 0.9466, 0.9294 }, minmax = { 0.9657, 0.9465, 0.9293 },
     expectation = { 0.9654, 0.9463, 0.9289 }, expectation_max = { 0.9662, 0.9475, 0.9309 },

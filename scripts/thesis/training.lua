@@ -4,9 +4,8 @@ local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local experiment, protocol = mr.experiment, dofile(here .. "protocol.lua")
 
--- `bounds` has the bounds of the thesis, and the logarithm and the logit of the exact distribution function, which are
--- this project's. The thesis' own bound "distribution" estimates the distribution function from samples and has the
--- steepness of Eq. 3.13.
+-- `bounds` has the thesis' bounds, whose "distribution" is a distribution function estimated from samples, with the
+-- steepness of Eq. 3.13, and two of this project: the logarithm and the logit of the exact distribution function.
 local M = { protocol = protocol, rates = {},
   losses = { "ndcg", "ap", "nrbp" }, title_of = { ndcg = "nDCG", ap = "AP", nrbp = "nRBP" },
   bounds = { "none", "minmax", "expectation", "expectation_max", "distribution", "distribution_log",
