@@ -115,7 +115,7 @@ describe("a model from mr.models.define", function()
     if not program then return test.skip "MOONRANK does not name the program" end
     make{ users = 3, items = 5 }:save(path)
     local said = files.output(("%s -e 'require(\"moonrank\").models.load(\"%s\")' 2>&1"):format(program, path))
-    check(said:find("'towers'", 1, true) and said:find("mlp, popularity, random", 1, true), said)
+    check(said:find("'towers'", 1, true) and said:find("popularity", 1, true), said)
   end)
 
   it("rejects files with wrong options and allocates no more than the file holds", function()
