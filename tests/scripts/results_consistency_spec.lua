@@ -95,7 +95,8 @@ end)
 -- missing.
 local by_hand = { "objectives/seeds", "objectives/seeds_mslr", "sigir21/citeulike_published_listwise_rr",
   "sigir21/citeulike_published_listwise_ndcg_ap_nrbp", "sigir21/citeulike_published_listwise_ndcg",
-  "sigir21/models_of_nrbp_published_citeulike", "grid/grid_mq2008" }
+  "sigir21/models_of_nrbp_published_citeulike", "sigir21/citeulike_published_listwise_nrbp",
+  "grid/grid_mq2008" }
 for i = 1, 5 do
   by_hand[#by_hand + 1] = ("sigir21/figure_%d_published_citeulike_listwise_ndcg_ap_nrbp"):format(i)
 end
