@@ -124,7 +124,7 @@ local head = [[
 
 Each script makes a table or figure of one of six documents, or of the grid of all losses under all
 bounds. A test compares each statement below with the file that it is made from. The end of this
-page lists statements that still wait for their file.
+page lists results files that are still to be made.
 
 - Most models are trained with one seed. Tests and intervals over users or queries take the trained
   models as given.
@@ -173,7 +173,7 @@ others take longer, or more training runs.
 | file | command | numerics version, date | cells | with an interval | intervals by | runs behind a value |
 |---|---|---|---|---|---|---|
 %s
-## Statements that wait for their file
+## Results files that are still to be made
 
 The command makes the file.
 

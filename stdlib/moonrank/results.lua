@@ -400,8 +400,9 @@ local compare_options = declare("mr.results.CompareOptions", {
 ---mr.fit or an evaluation, trials must also return the numbers of the users or queries:
 ---per_list = {ndcg = ..., list = ...}.
 ---
----With `over = "fold"`, pairs are folds. Each value of the parameter is represented by its best
----combination of the other parameters, chosen by the mean of the study's metric over folds.
+---With `over = "fold"`, pairs are folds, or with `lists` the users or queries of all folds. Each value
+---of the parameter is represented by its best combination of the other parameters, chosen by the mean
+---of the study's metric over folds.
 ---@param options mr.results.CompareOptions
 ---@return mr.Table
 function Results:compare(options)
