@@ -8,12 +8,10 @@ local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
 local losses = { ap = "AP", ndcg = "nDCG", nrbp = "nRBP" }
 
--- Returns the kind of work of a row of the benchmark table. Steps on lists of any length are one kind, and so is
--- reading LETOR files of any size.
+-- Returns the kind of work of a row of the benchmark table. Steps on lists of any length are one kind.
 local function kind_of(workload)
   if workload:find "^AP step" then return "a step of smooth AP of one list" end
   if workload:find "^distribution" then return (workload:gsub(" of [%w_]+,", ",")) end
-  if workload:find " LETOR " then return "LETOR text" end
   return (workload:gsub(" epoch, (.*)$", function(loss) return ", one epoch of smooth " .. losses[loss] end))
 end
 
