@@ -36,8 +36,8 @@ end
 local function run_of(data, loss, seed)
   local set, how = data.set, data.how[loss]
   return mr.experiment.study(args, { name = ("table 2, %s, %s, seed %d"):format(data.name, loss, seed),
-    settings = { epochs = args.epochs, negatives = args.negatives, batch = args.batch, like = data.like },
-    space = { fold = mr.range(1, 1) }, run = function(trial)
+    settings = { epochs = args.epochs, negatives = args.negatives, batch = args.batch, like = data.like,
+      folder = data.like and args.folder or nil }, space = { fold = mr.range(1, 1) }, run = function(trial)
       return protocol.outcome(protocol.train(set, { loss = loss, how = how, seed = seed, trial = trial,
         epochs = args.epochs, negatives = args.negatives, batch = args.batch }))
     end })

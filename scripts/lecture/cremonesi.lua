@@ -87,8 +87,8 @@ factorisation and %.4f for the ranking by the number of ratings. To be found are
 test parts of %s (%d %s, seed %d), of which %d are in the long tail. Precision is recall over N, so that both order
 the methods alike.]]):format(finding, in_head, highest.tail.name, highest.tail.tail10[1], predicted.tail10[1],
     counted.tail10[1], count.all, title, folds, folds == 1 and "fold" or "folds", seed, count.tail),
-  experiment.table{ records = found, columns = columns, by = "Student's t over folds", runs = folds, legend = [[
+  experiment.table{ records = found, columns = columns, by = "Student's t over folds", runs = folds, legend = ([[
 setting: what validation chose; RMSE: of predicted ratings; recall(N): share of five-star ratings among the first N of
-101, of all items and of the long tail.]] })
+%d, of all items and of the long tail.]]):format(unseen + 1) })
 section.finding = not args.made_up and finding or nil
 return section

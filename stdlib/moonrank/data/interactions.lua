@@ -82,8 +82,8 @@ end
 
 ---Returns the items of each user as a matrix [users, width], and a matrix of the same size that has 1
 ---where the first one has an item and 0 elsewhere. `width` is the number of items that a share of the
----users with interactions has at most, rounded down, but not less than `least`. Items of users with
----more than `width` items are cut off, in the order of the dataset.
+---users with interactions has at most, rounded down, but not less than `least` and not more than any
+---user has. Items of users with more than `width` items are cut off, in the order of the dataset.
 ---@param share number   0.9: the matrix has all items of at least 90 % of the users
 ---@param least integer
 ---@param device string
@@ -92,6 +92,7 @@ function Interactions:items_of_users(share, least, device)
   local by_user, counts, items, is_there = items_by_user(self._set, self._how.users), {}, {}, {}
   for _, own in ipairs(by_user) do counts[#counts + 1] = #own > 0 and #own or nil end
   local width = math.max(least, 1, math.floor(quantile(counts, share)))
+  width = math.min(width, math.max(table.unpack(counts)))
   for user, own in ipairs(by_user) do
     items[user], is_there[user] = table.move(own, 1, math.min(#own, width), 1, {}), {}
     for c = 1, width do

@@ -7,6 +7,7 @@ local choices = require "moonrank.fit.choice"
 local declare = require("moonrank.options").declare
 local fingerprint = require "moonrank.data.fingerprint"
 local kept_steps = require "moonrank.fit.kept_steps"
+local learners = require "moonrank.fit.learner"
 local parameters = require "moonrank.models.parameters"
 local paths = require "moonrank.system.paths"
 local runs = require "moonrank.fit.run"
@@ -57,11 +58,14 @@ local trained = setmetatable({}, { __mode = "k" })
 local computed = {}
 
 -- Returns the fingerprint of the current parameters and buffers of the model and of its loss; "none" for trees, which
--- begin empty.
+-- begin empty. A state of the loss is left out, because every training begins with a new one.
 local function numbers_of(plan)
   if plan.trainer then return "none" end
   local snapshot = plan.learner:snapshot()
-  local names = check.names(snapshot.buffers or {})
+  local names = {}
+  for _, name in ipairs(check.names(snapshot.buffers or {})) do
+    if not learners.is_state(name) then names[#names + 1] = name end
+  end
   for _, name in ipairs(names) do snapshot[#snapshot + 1] = snapshot.buffers[name] end
   return fingerprint.combined(table.concat(names, ","), table.unpack(snapshot))
 end

@@ -33,6 +33,11 @@ end
 -- Name of a state of the loss among the buffers of a snapshot.
 local function name_of(number) return ("of the loss, %d"):format(number) end
 
+---Returns true for the name of a state of the loss among the buffers of a snapshot.
+---@param name string
+---@return boolean
+function M.is_state(name) return name:find "^of the loss, %d+$" ~= nil end
+
 ---Returns copies of the model's parameters and buffers (its snapshot), followed by copies of the
 ---loss's parameters. The state of the loss is among the buffers.
 ---@param into? table  an earlier snapshot whose memory is used again

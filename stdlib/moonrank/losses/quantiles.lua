@@ -24,7 +24,9 @@ local function kth_largest(state, step, sampled, o)
   local own = model{ lists = state.lists[count], size = count, users = batch.users,
     items = state.items:rows(batch.users):reshape(count * width) }:detach():reshape(count, width)
   own = state.is_there:rows(batch.users):to(own.dtype):where(own, -math.huge)
-  return tensors.cat({ sampled, own }, 2):topk(o.k, 2):narrow(2, o.k, 1):reshape(count)
+  local all = tensors.cat({ sampled, own }, 2)
+  if o.k > all:size(2) then return all:narrow(2, 1, 1):reshape(count):detach() * 0 - math.huge end
+  return all:topk(o.k, 2):narrow(2, o.k, 1):reshape(count)
 end
 
 -- Estimates the k-th largest scores of the users of a batch anew. The last interaction of a user in the batch counts.
@@ -59,7 +61,9 @@ function M.of_users(of_lists, sl, o)
   end
 
   function of_lists._prepare(model, batch)
-    if check.field(batch, "interactions") then keep(batch.lists, { model = model, batch = batch }) end
+    if not check.field(batch, "interactions") then return end
+    -- with the estimates from before the step: the loss may be several terms of a sum
+    keep(batch.lists, { model = model, batch = batch, value = of_lists._states(batch.interactions)[1].value })
   end
 
   -- The weight multiplies the bounded loss, in `_apply`.
@@ -68,7 +72,7 @@ function M.of_users(of_lists, sl, o)
     if not step then return values(scores, lists) end
     local batch, state = step.batch, of_lists._states(step.batch.interactions)[1]
     local f = core.distinct_rows(scores, (core.relevant_rows(lists, scores)))
-    keep_weight(lists, ((f - state.value:rows(batch.users):to(f.dtype)) / o.tau_beta):sigmoid())
+    keep_weight(lists, ((f - step.value:rows(batch.users):to(f.dtype)) / o.tau_beta):sigmoid())
     if batch.epoch % o.every == 0 then renew(state, step, scores, o) end
     return sl._smooth(scores, lists)
   end

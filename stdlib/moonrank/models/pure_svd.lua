@@ -6,15 +6,22 @@ local tensors = require "moonrank.tensor"
 
 local M = {}
 
+-- A column is spanned by the columns before it if less than this share of its length is left beside them: the rest is
+-- rounding error, which would point in any direction.
+local least_share <const> = 1e-13
+
+local function length_of(column) return (column * column):sum():sqrt():item() end
+
 -- Makes the columns of a matrix orthonormal (Gram-Schmidt). Each column is projected twice, to reduce rounding errors.
--- A column that the columns before it span exactly becomes 0.
+-- A column that the columns before it span becomes 0.
 local function orthonormal(matrix)
   local done
   for k = 1, matrix:size(2) do
     local column = matrix:narrow(2, k, 1)
+    local before = length_of(column)
     for _ = 1, done and 2 or 0 do column = column - done:matmul(done:t():matmul(column)) end
-    local length = (column * column):sum():sqrt():item()
-    if length > 0 then column = column / length end
+    local length = length_of(column)
+    column = length > least_share * before and column / length or column * 0
     done = done and core.cat({ done, column }, 2) or column
   end
   return done

@@ -34,3 +34,15 @@ it("agreement takes either a share or a difference", function()
     "difference")
   raises(function() mr.experiment.agreement(3, { fields = { "a" }, share = 0.1 }) end, "records", "3")
 end)
+
+it("agreement counts a difference at the limit, and refuses what is not a number", function()
+  local function of(value, printed, o)
+    o.fields = { "a" }
+    return mr.experiment.agreement({ { a = value, ["a, printed"] = printed } }, o)
+  end
+  equal(of(0.305, 0.3, { difference = 0.005 }).within, 1)
+  equal(of(0.515, 0.5, { share = 0.03 }).within, 1)
+  equal(of(0.516, 0.5, { share = 0.03 }).within, 0)
+  raises(function() of("abc", 1, { share = 0.1 }) end, "'a'", "'abc'")
+  raises(function() of(1, "0.5*", { share = 0.1 }) end, "'a, printed'", "'0.5*'")
+end)

@@ -277,3 +277,14 @@ it("pure_svd keeps all grades with more factors than users or than the rank; a f
     raises(function() mr.models[kind]{ fold = no_items } end, kind, "fold", "items")
   end
 end)
+
+it("pure_svd with more factors than the rank reproduces the grades, also if items have no ratings", function()
+  for seed = 1, 3 do
+    local few = mr.data.synthetic{ kind = "ratings", users = 60, items = 40 + 10 * seed, mean_activity = 8,
+      seed = seed }
+    local of = few:folds{ k = 3, by = "user", grades = true }[1]
+    for _, factors in ipairs{ 60, 200 } do
+      near(mr.models.pure_svd{ fold = of, factors = factors }(of.train), of.train.lists.relevance:double(), 1e-10)
+    end
+  end
+end)
