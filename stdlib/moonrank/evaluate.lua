@@ -36,13 +36,23 @@ Evaluation.__index = function(self, name)
   check.unknown("metric in this evaluation", name, { table.unpack(self.names) })
 end
 
+-- Returns metric.parse(name, options). The error about a number in the name, such as 0 in "ndcg@0", names the called
+-- function `where`.
+local function parsed(where, name, options)
+  local ok, found = check.attempt(metric.parse, name, options)
+  if ok then return found end
+  local argument, reason = tostring(found):match "bad argument '(.-)' to '[^']*' (.*)$"
+  if argument then check.fail("bad argument '%s' to '%s' %s", argument, where, reason) end
+  error(found, 0)
+end
+
 -- Returns the metric that `given` stands for: a name, a metric, or a table with a metric and a bound. `options` apply
 -- to a metric that is given by name.
 local function metric_of(where, given, options)
   if M.is_bounded(given) then return given end
   local function parse(name)
     if type(name) ~= "string" then return metric.parse(name) end
-    return metric.parse(name, metric.taken(name, options))
+    return parsed(where, name, metric.taken(name, options))
   end
   return M.under_bound(where, given, parse) or parse(given)
 end
@@ -96,7 +106,10 @@ local function check_given(scores, lists)
       model and "model" or check.kind(scores),
       model and ", as model(batch) gives; fold:evaluate(model, metrics) takes a model" or "")
   end
-  if check.is_lists(lists) then return end
+  if check.is_lists(lists) then
+    if scores:numel() == lists.rows then return end
+    check.fail("mr.evaluate: scores has %d entries but lists have %d rows", scores:numel(), lists.rows)
+  end
   local fold = type(lists) == "table" and check.field(lists, "train")
   local has = type(lists) == "table" and check.field(lists, "lists")
   check.fail("mr.evaluate: lists is %s, expected lists%s", check.found(lists),

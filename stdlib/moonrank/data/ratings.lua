@@ -135,6 +135,24 @@ function Ratings:range()
   return self._range
 end
 
+-- Returns a threshold that errors and summaries propose: 4, or the largest rating if all ratings are smaller. It is 1
+-- if all ratings are 1.
+local function usual_threshold(self)
+  local range = self:range()
+  return range and range[2] < 4 and range[2] or 4
+end
+
+-- Returns a sentence on what to do if no rating reaches the threshold of relevance, else "".
+local function threshold_words(self)
+  local range = self:range()
+  if not range or range[2] >= self.threshold then return "" end
+  if self.threshold == math.huge then
+    return ". After ratings:binarize, the ratings are 0 and 1: call ratings:binarize only once"
+  end
+  return (". No rating is %.14g or more, and the largest is %.14g: call ratings:binarize(%.14g)"):format(
+    self.threshold, range[2], usual_threshold(self))
+end
+
 ---Returns a copy of the ratings in which each rating becomes a grade: 1 (relevant) if the rating is
 ---at least `threshold`, else 0.
 ---@param threshold number
@@ -224,8 +242,8 @@ local function in_single_precision(x) return string.unpack("f", string.pack("f",
 -- items. With `unrated`, negatives are sampled from items that the user has not rated. The results are cached.
 function Ratings:kept(grades, unrated)
   if not self.binary and not grades then
-    check.fail("folds: it is not known which ratings are relevant. Call ratings:binarize(4) before, or pass grades = "
-      .. "true")
+    check.fail("folds: it is not known which ratings are relevant. Call ratings:binarize(%.14g) before, or pass "
+      .. "grades = true", usual_threshold(self))
   end
   local key = (grades and "graded" or "binary") .. (unrated and ", unrated" or "")
   if not self._kept[key] and unrated then
@@ -322,7 +340,8 @@ function Ratings:folds(options)
   local o = protocol.options(self, options)
   local kept = self:kept(o.grades)
   if kept.count == 0 then
-    check.fail("folds: no user has %d or more %s items", math.max(1, self.least), o.grades and "rated" or "relevant")
+    check.fail("folds: no user has %d or more %s items%s", math.max(1, self.least), o.grades and "rated" or "relevant",
+      o.grades and "" or threshold_words(self))
   end
   local valid = o.n and o.by ~= "user_time" and o.valid > 0 and o.n or 0
   if o.n and kept.longest - o.n <= valid then
@@ -347,7 +366,9 @@ end
 -- Returns in words which ratings are relevant, and how many relevant ratings, users with relevant ratings and relevant
 -- items there are.
 local function left_words(self)
-  if not self.binary then return "no threshold: ratings:binarize(4) sets which ratings are relevant" end
+  if not self.binary then
+    return ("no threshold: ratings:binarize(%.14g) sets which ratings are relevant"):format(usual_threshold(self))
+  end
   local kept = self:kept(false)
   local words = ("relevant: rating >= %.14g; %d ratings of %d users and %d items"):format(self.threshold, kept.rows,
     kept.count, kept.distinct_items)

@@ -2,6 +2,7 @@
 -- adds advice to errors that end a script or a line at the prompt.
 local check = require "moonrank.check"
 local core = require "moonrank.core"
+local lexer = require "moonrank.prompt.lexer"
 
 local M = {}
 
@@ -135,14 +136,101 @@ local function first_word(path, number)
   end
 end
 
+-- Returns the index of the first token `=` between the parentheses of a call, as in f(name = value), and the index of
+-- the opening parenthesis; nil if there is none.
+local function named_argument(tokens)
+  local open = {}
+  for i, token in ipairs(tokens) do
+    local text = token.kind == "symbol" and token.text or ""
+    if text:find "^[({[]" then open[#open + 1] = i
+    elseif text:find "^[)}%]]" then open[#open] = nil end
+    local from = open[#open]
+    local named = text == "=" and from and tokens[from].text == "(" and tokens[i - 1].kind == "name"
+    if named then return i, from end
+  end
+end
+
+local keywords = { ["and"] = true, ["or"] = true, ["not"] = true, ["if"] = true, ["elseif"] = true, ["while"] = true,
+  ["until"] = true, ["return"] = true, ["function"] = true, ["in"] = true }
+
+-- Returns advice for a call with options in parentheses, f(name = value); nil if the text has no such call. The advice
+-- shows the user's own call with braces, if the call is short and in one line.
+local function of_options(text)
+  local tokens = lexer.tokens(text)
+  local at, from = named_argument(tokens)
+  local first = from and from - 1 or 0  -- index of the first token of the called function's name
+  if first < 1 or tokens[first].kind ~= "name" or keywords[tokens[first].text] then return nil end
+  while first > 2 and tokens[first - 1].text:find "^[.:]$" and tokens[first - 2].kind == "name" do first = first - 2 end
+  if first > 1 and tokens[first - 1].text == "function" then return nil end
+  local depth, last = 0, from
+  repeat
+    local symbol = tokens[last].kind == "symbol" and tokens[last].text or ""
+    depth = depth + (symbol:find "^[({[]" and 1 or symbol:find "^[)}%]]" and -1 or 0)
+    last = last + 1
+  until depth == 0 or not tokens[last]
+  local called = text:sub(tokens[first].start, tokens[from].start - 1)
+  local given = text:sub(tokens[from].stop + 1, tokens[at - 1].start - 1)
+  local options = ""
+  for i = at - 1, last - 2 do
+    local equal = tokens[i].text == "=" or tokens[i + 1].text == "="
+    local after = text:sub(tokens[i].stop + 1, tokens[i + 1].start - 1)
+    options = options .. tokens[i].text .. (equal and " " or i < last - 2 and after or "")
+  end
+  local form = given:find "%S" and "%s(%s{%s})" or "%s%s{%s}"
+  local shown = form:format(called, given, options)
+  if depth > 0 or #shown > 80 or shown:find "\n" then shown = "f{name = value}" end
+  return "options go into braces: " .. shown
+end
+
 local function of_syntax(message)
   local path, number, near = message:match "^([^\n]-):(%d+): [^\n]* near '?(.-)'?$"
   if not near then return nil end
+  if message:find(": unfinished string near", 1, true) then
+    return "a text in quotes ends in the line in which it begins, and [[...]] may have several lines"
+  end
+  local options = near == "=" and message:find("')' expected", 1, true) and of_options(text_of(path))
+  if options then return options end
   if near == "<eof>" or near == "else" then
     local open = message:find("'end' expected", 1, true)
     return open and "each if, for, while, do and function needs an end, and else if is written elseif"
   end
   return of_words[first_word(path, tonumber(number))] or of_symbols[near]
+end
+
+-- Returns what to write instead of a line of Python that begins with the words of `tokens`.
+local function block_of(tokens)
+  local word = tokens[1].text
+  if word == "while" then return "while condition do ... end" end
+  if word ~= "for" then return word .. " condition then ... end" end
+  local name, of = tokens[2] and tokens[2].text or "i", tokens[4] and tokens[4].text
+  if of ~= "range" then return ("for i, %s in ipairs(list) do ... end"):format(name) end
+  local single = tokens[6] and tokens[7] and tokens[7].text == ")"
+  return ("for %s = 1, %s do ... end"):format(name, single and tokens[6].text or "n")
+end
+
+local python_words = { ["for"] = true, ["if"] = true, ["while"] = true, ["elseif"] = true }
+
+---Returns an error message if the last line of a typed text begins a block as in Python, with a colon
+---or with range(n). Lua would wait for more lines, because a method's name may follow the colon.
+---Returns nil for other text.
+---@param text string
+---@param name string  the text's name in error messages
+---@return string?
+---Example: `#require("moonrank.prompt.advice").python_block("for i in range(3):", "x") > 10   --> true`
+function M.python_block(text, name)
+  local number = select(2, text:gsub("\n", "")) + 1
+  local tokens, colon = {}, false
+  for _, token in ipairs(lexer.tokens(text)) do
+    if token.kind == "open" then return nil end
+    if token.line == number then
+      tokens[#tokens + 1] = token
+      colon = colon or token.text == ":" and not text:find("^%S", token.stop + 1)
+    end
+  end
+  if not tokens[1] or not python_words[tokens[1].text] then return nil end
+  local ranged = tokens[1].text == "for" and tokens[4] and tokens[4].text == "range" and rawget(_G, "range") == nil
+  if not colon and not ranged then return nil end
+  return ("%s:%d: a block of Lua has no colon, and it ends with end: %s"):format(name, number, block_of(tokens))
 end
 
 -- Returns the position, as "file:line: ", of the script's line that called into the library.

@@ -138,6 +138,17 @@ local function with_last_shown(text, source)
   return shown and load(declared_constants(text, {}) .. shown, source, "t", scope) and shown or nil
 end
 
+-- Returns the error of a text that Lua takes for incomplete (its error ends with <eof>), although no further line can
+-- complete it: a quoted string ends in its own line, and a colon of Python begins no block. Returns other errors as
+-- they are.
+local function settled_error(text, name, message)
+  if not message:find "<eof>$" then return message end
+  if message:find(": unfinished string near", 1, true) then
+    return select(2, load(text .. "\n", "=" .. name, "t", scope)) or message
+  end
+  return require("moonrank.prompt.advice").python_block(text, name) or message
+end
+
 ---Compiles typed text (an expression, statements, or statements and an expression after the last
 ---semicolon), and returns a function that runs it and returns the expression's values. Returns nil
 ---and the error message if the text cannot be compiled, assigns to a constant, or declares a
@@ -158,7 +169,7 @@ function M.compile(text, name)
     local shown = with_last_shown(text, source)
     if not shown then
       require("moonrank.prompt.advice").note(text, name)
-      return nil, message
+      return nil, settled_error(text, name, message)
     end
     text = shown
   end

@@ -31,7 +31,19 @@ local rules = {
 ---From now on, reading or writing an undeclared global variable raises an error.
 function M.on() setmetatable(_G, rules) end
 
+-- Rules of the prompt, where undeclared globals may be read: Python's names of constants are errors, because they would
+-- be nil.
+local prompt_rules = {
+  __index = function(_, name)
+    local constant = (name == "True" or name == "False" or name == "None") and from_script()
+    if not constant then return nil end
+    error(("undeclared global '%s'; Lua has true, false and nil: write %s"):format(name,
+      require("moonrank.check").other_name("_G", name)), 2)
+  end,
+}
+
 ---From now on, undeclared global variables may be read (as nil) and written again, as at the prompt.
-function M.off() setmetatable(_G, nil) end
+---Only reading True, False or None is an error.
+function M.off() setmetatable(_G, prompt_rules) end
 
 return M

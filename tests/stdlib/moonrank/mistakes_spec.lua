@@ -41,6 +41,7 @@ local function load_code(code, of) return load(code, "@script.lua", "t", of) end
 -- Returns the error of an entry's code as the program shows it.
 local function error_of(entry, of)
   local chunk, message = load_code(entry.code, of)
+  advice.note(entry.code, "script.lua")  -- advice for a syntax error looks up the line that has the error
   if not chunk then return advice.add(message) end
   local ok
   ok, message = xpcall(chunk, advice.add)

@@ -41,6 +41,16 @@ it("ratings:folds is reproducible for a seed and differs between seeds and optio
   check(rawequal(folds[1], folds[1]), "a fold is made once")
 end)
 
+it("errors and the summary propose a threshold that makes some ratings relevant", function()
+  for rated, threshold in pairs{ ["user,item\n1,2\n1,3\n2,3\n2,4\n"] = 1,
+    ["user,item,rating\n1,2,3\n1,3,2\n2,3,3\n"] = 3, ["user,item,rating\n1,2,5\n1,3,2\n2,3,4\n"] = 4 } do
+    local some, proposed = mr.data.interactions(files.written(rated)), ("binarize(%d)"):format(threshold)
+    check(tostring(some):find(proposed, 1, true), tostring(some))
+    raises(function() some:folds{ k = 2 } end, "folds", proposed)
+    raises(function() some:binarize(6):folds{ k = 2 } end, "folds", "6", proposed)
+    check(some:binarize(threshold):kept(false).count > 0, proposed)
+  end
+end)
 it("min_relevant and binarize called after folds give new folds", function()
   local function users(r) return r:folds{ k = 2 }[1].test.count end
   local some = binary:min_relevant(10)

@@ -89,3 +89,24 @@ describe("locals of a prompt session", function()
     equal(select(2, session.compile "x = = 1"), "stdin:1: unexpected symbol near '='")
   end)
 end)
+
+describe("incomplete text at the prompt", function()
+  local function is_incomplete(text)
+    local chunk, message = session.compile(text)
+    equal(chunk, nil, text)
+    return message:find "<eof>$" ~= nil
+  end
+  it("is text that further lines can complete", function()
+    for _, text in ipairs{ "for i = 1, 3 do", "if x then", "f(", "x = [[a", "x = 'a\\", "x = 'a\\z", "x = 'a\\z \n ",
+      "for line in x:lines()", "if x:y()", "x = [[\nfor i in range(3):", "--[[\nif x:", "f{\nname = 'x',",
+      "for i = 1, 2 do print(x) -- why: because" } do
+      check(is_incomplete(text), text)
+    end
+  end)
+  it("is not a quoted string that ends with its line, and not a block with a colon", function()
+    for _, text in ipairs{ "print 'a", 'print "a', "'a", "x = {'a", "f(\n'a", "for i in range(3): print(i)",
+      "for i in range(3):print(i)", "for x in list:", "if x:", "while x: f()", "if x then\nelseif y:" } do
+      check(not is_incomplete(text), text)
+    end
+  end)
+end)
