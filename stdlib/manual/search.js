@@ -1,7 +1,9 @@
 // Finds names by the words typed. A word in a name weighs most, then another library's name for it, then a word in the
-// sentence about it. Stems and synonyms of a word count less, as in `moonrank doc`. Names with every word come before
-// others. `groups`: file, and [anchor, name, sentence, other names] of each name; `synonyms`: pairs of words;
-// `endings`: endings of words, without which they are stems.
+// sentence about it, then one in the text of a page or recipe. Titles of pages and recipes weigh more than other
+// names, and names of fields less. Fields with equal names and sentences are one hit. Stems and synonyms of a word count
+// less, as in `moonrank doc`. Names with every word come before others. `groups`: file, and [anchor, name, sentence,
+// other names, words of the text] of each name; `synonyms`: pairs of words; `endings`: endings of words, without which
+// they are stems.
 (function () {
   var names = [], other = {}, box = document.getElementById("search"), field = document.getElementById("q");
   var hits = document.getElementById("hits"), here = document.querySelector(".site ul ul [aria-current]");
@@ -10,8 +12,8 @@
     group[1].forEach(function (entry) {
       var low = entry[1].toLowerCase();
       names.push({ name: entry[1], url: group[0] + (entry[0] ? "#" + encodeURIComponent(entry[0]) : ""), low: low,
-        last: low.split(/[.:]/).pop(), text: entry[2] || "", words: (entry[2] || "").toLowerCase(),
-        also: (entry[3] || "").split(" ") });
+        last: low.split(/[.:]\s*/).pop(), text: entry[2] || "", words: (entry[2] || "").toLowerCase(),
+        also: (entry[3] || "").split(" "), page: entry[4] || "", field: /^mr\..*[A-Z]\w*\.\w+$/.test(entry[1]) });
     });
   });
   function forms(word) {
@@ -25,13 +27,17 @@
     return found;
   }
   function inside(text, word, whole, part) {
-    var at = text.indexOf(word);
-    if (at < 0) return 0;
-    return /\w/.test(text.charAt(at - 1)) || /\w/.test(text.charAt(at + word.length)) ? part : whole;
+    var at = text.indexOf(word), found = at < 0 ? 0 : part;
+    for (; at >= 0; at = text.indexOf(word, at + 1)) {
+      if (!/\w/.test(text.charAt(at - 1)) && !/\w/.test(text.charAt(at + word.length))) return whole;
+    }
+    return found;
   }
   function score(name, word) {
-    var s = inside(name.low, word, 100, 50) + inside(name.words, word, 20, 8) + (name.also.indexOf(word) >= 0 ? 40 : 0);
-    return s + (name.last === word || name.low === word ? 60 : name.last.indexOf(word) === 0 ? 30 : 0);
+    var s = inside(name.low, word, 40, 20) + inside(name.last, word, 60, 30) +
+      (name.last === word || name.low === word ? 60 : name.last.indexOf(word) === 0 ? 30 : 0);
+    return (name.field ? s * 0.2 : s) + inside(name.words, word, 20, 8) + (name.also.indexOf(word) >= 0 ? 40 : 0) +
+      (name.page && s ? 30 : 0) + inside(name.page, word, 15, 5);
   }
   function best(name, list) {
     return Math.max.apply(null, list.map(function (form, i) { return score(name, form) * (i ? 0.75 : 1); }));
@@ -45,7 +51,13 @@
     });
     function order(a, b) { return b.score - a.score || a.of.name.length - b.of.name.length ||
       (a.of.name < b.of.name ? -1 : 1); }
-    return all.sort(order).concat(some.sort(order)).slice(0, 12);
+    var first = {};
+    return all.sort(order).concat(some.sort(order)).filter(function (hit) {
+      var key = hit.of.field ? hit.of.last + ": " + hit.of.text : hit.of.url, found = first[key];
+      if (found) found.equal += 1; else first[key] = hit;
+      hit.equal = 0;
+      return !found;
+    }).slice(0, 12);
   }
   function show() {
     hits.textContent = "";
@@ -55,7 +67,7 @@
       link.href = hit.of.url;
       link.textContent = hit.of.name;
       link.onclick = function () { hits.textContent = ""; };
-      text.textContent = hit.of.text;
+      text.textContent = hit.of.text + (hit.equal ? " (" + hit.equal + " more with this option)" : "");
       link.appendChild(text);
       item.appendChild(link);
       hits.appendChild(item);

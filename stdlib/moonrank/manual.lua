@@ -17,9 +17,18 @@ local M = {}
 local parts = { { "guide.html", "Guide" }, { "cookbook.html", "Cookbook" }, { "reference.html", "Reference" },
   { "papers.html", "Papers" }, { "formats.html", "Files" } }
 
+-- Returns the different words of a page or recipe in lower case, for the search. Targets of links are left out.
+local function words_of(text)
+  local words = {}
+  for word in text:gsub("%]%(%S-%)", ""):lower():gmatch "[%w\128-\255][%w_.\128-\255]+" do
+    words[word:match "^(.-)%.*$"] = true
+  end
+  return table.concat(check.names(words), " ")
+end
+
 local function of_markdown(file, text, links)
   local body, headings, title = markup.html(text, links)
-  return { file = file, title = title, body = body, headings = headings }
+  return { file = file, title = title, body = body, headings = headings, words = words_of(text) }
 end
 
 local function link_list(rows)
@@ -49,11 +58,12 @@ local function sentence_of(text) return formula.plain(entries.first_sentence(tex
 
 local function cookbook(links)
   local page = of_markdown("cookbook.html", texts.read "cookbook.md", links)
-  local html, found = { page.body }, { { "", page.title } }
+  local html, found = { page.body }, { { "", page.title, "", "", page.words } }
   for _, name in ipairs(texts.recipes) do
     local recipe = texts.recipe(name)
     page.headings[#page.headings + 1] = { level = 2, text = recipe.title, id = name }
-    found[#found + 1] = { name, recipe.title, sentence_of(recipe.text) }
+    found[#found + 1] = { name, recipe.title, sentence_of(recipe.text), (name:gsub("_", " ")),
+      words_of(recipe.source) }
     html[#html + 1] = ('<h2 id="%s">%s</h2>\n'):format(name, escape(recipe.title))
       .. markup.paragraphs(recipe.text, links) .. markup.block(recipe.code, "lua", links)
       .. markup.block(recipe.output, "output")
@@ -92,7 +102,7 @@ end
 local function search_groups(all, book, cooked, recipes)
   local groups = table.move(book.groups, 1, #book.groups, 1, {})
   for _, page in ipairs(all) do
-    local found = { { "", page.title } }
+    local found = { { "", page.title, "", "", page.words } }
     for _, each in ipairs(page.name and {} or page.headings) do
       local term = page.file == "guide_glossary.html" and texts.term(each.text) or ""
       local sentence = sentence_of((term:gsub("^[^\n]*\n+", "")))

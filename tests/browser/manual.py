@@ -13,6 +13,21 @@ import chromium
 HITS = "document.querySelectorAll('#hits a')"
 FIELD = "document.activeElement === document.getElementById('q')"
 
+NAMES = f"Array.from({HITS}, each => each.firstChild.textContent)"
+ROWS = f"Array.from({HITS}, each => each.firstChild.textContent.split('.').pop() + each.lastChild.textContent)"
+# what a newcomer types, and names that must be among the hits
+FOUND = {
+    "bound": ("Losses and bounds", "Glossary: Bound", "mr.bounds", "mr.Bound"),
+    "numpy": ("Coming from Python",),
+    "PyTorch": ("Coming from Python",),
+    "torch.cat": ("Coming from Python",),
+    "dataloader": ("Coming from Python",),
+    "data frame": ("Coming from Python",),
+    "implicit feedback": ("mr.data.interactions", "Data and protocols"),
+    "resume": ("How does training continue after it was interrupted?", "Training and checkpoints"),
+    "patience": ("mr.FitOptions.patience",),
+}
+
 
 def search(browser, text):
     browser.value("document.getElementById('q').value = ''; document.getElementById('q').focus()")
@@ -20,7 +35,7 @@ def search(browser, text):
 
 
 def check_search(browser):
-    index = "groups.flatMap(group => group[1].map(entry => entry.slice(1).join(' ').toLowerCase()))"
+    index = "groups.flatMap(group => group[1].map(entry => entry.slice(1, 4).join(' ').toLowerCase()))"
     # a synonym, a plural, a participle: words that no name and no sentence contains
     for text, word in {"LambdaMART": "trees", "permutations": "permutation", "shuffling": "shuffle"}.items():
         if browser.value(f"{index}.some(each => each.includes({json.dumps(text.lower())}))"):
@@ -31,6 +46,13 @@ def check_search(browser):
     search(browser, "overfitting")
     browser.until(f"Array.from({HITS}, each => each.textContent).some(text => text.includes('patience'))",
                   "a synonym in a sentence")
+    for text, titles in FOUND.items():
+        search(browser, text)
+        for title in titles:
+            browser.until(f"{NAMES}.includes({json.dumps(title)})", f"'{text}' does not find '{title}'")
+        browser.until(f"new Set({ROWS}).size === {HITS}.length", f"'{text}' has equal hits")
+    search(browser, "minmax")
+    browser.until(f"{HITS}[0].textContent.includes('(M - min)')", "minmax is not described by its formula")
     search(browser, "qqzzq")
     browser.until(f"{HITS}.length === 0 && document.getElementById('hits').textContent.trim() !== '' "
                   "&& document.getElementById('hits').offsetHeight > 10", "an empty search does not say so")

@@ -27,7 +27,7 @@ M.synonyms = { minibatch = "batch", regularization = "decay", regularisation = "
   hyperparameter = "sweep", tuning = "sweep", stopping = "patience", embedding = "factors", optimiser = "optimizer",
   label = "grade", query = "list", normalization = "normalize", normalisation = "normalize", truncation = "cutoff",
   standardization = "standardize", factorization = "factorisation", overfitting = "patience", autograd = "backward",
-  mrr = "rr", map = "ap", lambdamart = "trees" }
+  implicit = "interactions", feedback = "interactions", mrr = "rr", map = "ap", lambdamart = "trees" }
 
 -- Endings of words that are removed to get the stem: "batch" for "batches", "query" for "queries". The ending "ies" is
 -- replaced by "y".

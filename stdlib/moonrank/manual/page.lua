@@ -51,7 +51,7 @@ end
 ---Returns the text of search.js, the script of all pages of the manual. It searches them, and marks the
 ---section in view. Synonyms and word stems are those of `moonrank doc`.
 ---@param groups { [1]: string, [2]: string[][] }[]  for each page: its file, and for each name its anchor, the name,
----   a sentence about it, and the names that other libraries give to it
+---   a sentence about it, the names that other libraries give to it, and the words of its text
 ---@return string
 function M.search(groups)
   local synonyms = {}

@@ -84,7 +84,7 @@ function Book:place(page, id, name, text, also)
   if self.links[name] then return false end
   self.links[name] = page.file .. "#" .. id
   local sentence = formula.plain(entries.first_sentence(text or ""):gsub("`", ""))
-  page.found[#page.found + 1] = { id, name, sentence, table.concat(also or {}, " ") }
+  page.found[#page.found + 1] = { id, name, sentence, also and table.concat(also, " ") }
   return true
 end
 
@@ -290,7 +290,8 @@ local function place_modules(self, root)
   end
   for what, of in pairs{ bound = bounds, metric = metrics } do
     for _, name in ipairs(of.names()) do
-      local text = what == "metric" and entries.metric_summary(name) or "A bound, by its name."
+      local text = what == "metric" and entries.metric_summary(name)
+        or "Bounded value: " .. (of.written(name):match "bounded value: ([^\n]*)" or name)
       self:place(self.by_file[("reference_%ss.html"):format(what)], what .. "." .. name, name, text)
     end
   end

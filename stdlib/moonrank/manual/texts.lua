@@ -9,7 +9,7 @@ local M = {}
 M.guide = { "install", "first_steps", "lua", "python", "lists_and_metrics", "losses_and_bounds", "models",
   "data_and_protocols", "training", "sweeps", "figures", "gpu_and_cluster", "glossary" }
 
-M.papers = { "westerborg_2022", "li_2021", "tang_2023", "segui_2022", "li_wu" }
+M.papers = { "westerborg_2022", "li_2021", "tang_2023", "segui_2022", "li_wu", "yang_2025" }
 
 M.recipes = { "score_a_ranking", "ties", "trec_run", "worst_and_chance", "how_likely", "own_bound", "own_metric",
   "own_loss", "own_model", "own_table", "last_item", "top_ten", "query_features", "images", "bounded_training",

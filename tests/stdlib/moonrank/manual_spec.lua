@@ -91,6 +91,9 @@ it("search.js has synonyms and endings of `moonrank doc`, sentences, and names i
   local cutoff = script:match '%["mr%.metrics%.Options%.k",.-%]'
   check(cutoff:find("first k ranks", 1, true) and cutoff:find("top_k", 1, true), cutoff)
   check(not script:match('%["mr%.smooth%.rank",.-%]'):find "%$", "formulas without dollar signs")
+  check(script:find('%["","Coming from Python",[^%]]* torch%.cat '), "words of a page")
+  check(script:find('%["ties",[^%]]* tied '), "words of a recipe")
+  check(#script < 420000, "the search index is small: " .. #script)
   check(script:find('%["nsr","Glossary: NSR","[^"]*sampled'), "terms of the glossary")
 end)
 

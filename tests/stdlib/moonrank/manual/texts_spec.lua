@@ -173,7 +173,8 @@ end
 it("manual pages name scripts that exist, and every figure and table script of the thesis", function()
   if not core.is_file "scripts/README.md" then return test.skip "no scripts beside the standard library" end
   for _, name in ipairs{ "papers/westerborg_2022.md", "papers/li_2021.md", "papers/tang_2023.md",
-    "papers/segui_2022.md", "papers/li_wu.md", "index.md", "guide/sweeps.md", "guide/losses_and_bounds.md" } do
+    "papers/segui_2022.md", "papers/li_wu.md", "papers/yang_2025.md", "index.md", "guide/sweeps.md",
+    "guide/losses_and_bounds.md" } do
     for script in pairs(scripts_in(texts.read(name))) do check(core.is_file(script), name .. ": " .. script) end
   end
   local named = scripts_in(texts.read "papers/westerborg_2022.md")
