@@ -26,8 +26,11 @@ local function words_of(text)
   return table.concat(check.names(words), " ")
 end
 
-local function of_markdown(file, text, links)
+-- Returns the page of the manual that is made from the Markdown page `name`, such as "guide/models".
+local function of_markdown(name, links)
+  local text = texts.linked(name)
   local body, headings, title = markup.html(text, links)
+  local file = name:gsub("/", "_") .. ".html"
   return { file = file, title = title, body = body, headings = headings, words = words_of(text) }
 end
 
@@ -39,17 +42,13 @@ local function link_list(rows)
   return "<ul>\n" .. table.concat(items) .. "</ul>\n"
 end
 
--- Returns the pages of a chapter, made from the Markdown files in `folder`. The first page lists all other pages, and
--- each other page has a link to the next one.
+-- Returns the page `folder`, then the pages made from the Markdown files in `folder`, each with a link to the next one.
 local function chapter(folder, names, links)
-  local found = {}
+  local found = { of_markdown(folder, links) }
   for i, name in ipairs(names) do
-    found[i] = of_markdown(("%s_%s.html"):format(folder, name), texts.read(("%s/%s.md"):format(folder, name)), links)
-    if i > 1 then found[i - 1].next = found[i] end
+    found[i + 1] = of_markdown(folder .. "/" .. name, links)
+    if i > 1 then found[i].next = found[i + 1] end
   end
-  local first = of_markdown(folder .. ".html", texts.read(folder .. ".md"), links)
-  first.body = first.body .. link_list(found)
-  table.insert(found, 1, first)
   return found
 end
 
@@ -57,7 +56,7 @@ end
 local function sentence_of(text) return formula.plain(entries.first_sentence(text):gsub("`", "")) end
 
 local function cookbook(links)
-  local page = of_markdown("cookbook.html", texts.read "cookbook.md", links)
+  local page = of_markdown("cookbook", links)
   local html, found = { page.body }, { { "", page.title, "", "", page.words } }
   for _, name in ipairs(texts.recipes) do
     local recipe = texts.recipe(name)
@@ -75,7 +74,7 @@ end
 -- Returns the first page of the manual's reference, and the parts of the reference (modules, classes, option tables)
 -- for the navigation at the side of each page.
 local function reference_index(book, links)
-  local page = of_markdown("reference.html", texts.read "reference.md", links)
+  local page = of_markdown("reference", links)
   local kinds = { { title = "Modules", pages = {} }, { title = "Classes", pages = {} },
     { title = "Option tables", pages = {} } }
   for _, each in ipairs(book.pages) do
@@ -91,7 +90,7 @@ local function reference_index(book, links)
 end
 
 local function formats(links)
-  local page = of_markdown("formats.html", texts.read "formats.md", links)
+  local page = of_markdown("formats", links)
   local tables, headings = schema.html(links)
   page.body = page.body .. tables
   table.move(headings, 1, #headings, #page.headings + 1, page.headings)
@@ -120,7 +119,7 @@ local function all_files()
   local cooked, recipes = cookbook(links)
   local guide, papers = chapter("guide", texts.guide, links), chapter("papers", texts.papers, links)
   local index, reference_parts = reference_index(book, links)
-  local all = { of_markdown("index.html", texts.read "index.md", links) }
+  local all = { of_markdown("index", links) }
   local function add(list) table.move(list, 1, #list, #all + 1, all) end
   add(guide)
   add{ cooked, index }

@@ -141,13 +141,15 @@ def check_contents(browser):
 def run(test):
     """Calls `test(browser, program, folder, pictures)` and checks that the browser's console stays empty.
 
-    `folder` is a temporary folder. The command line is [PROGRAM [FOLDER for screenshots]].
+    `folder` is a temporary folder. The command line is [PROGRAM [FOLDER for screenshots]]; a missing FOLDER is made.
     """
     program = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "build/release/moonrank")
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if not chromium:
         print("SKIPPED: Chromium is not installed (on Debian: apt install chromium)")
         return
+    if len(sys.argv) > 2:
+        os.makedirs(sys.argv[2], exist_ok=True)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         browser = Browser(chromium, folder)
         try:

@@ -11,12 +11,13 @@ local M = {}
 ---Example: `require("moonrank.args.usage").typed "batch_size"   --> --batch-size`
 function M.typed(name) return "--" .. name:gsub("_", "-") end
 
----Returns the value of an option as it is typed: the values of a list with commas between them.
+---Returns the value of an option as it is typed: the values of a list with commas between them, and
+---'' for an empty text.
 ---@param value any
 ---@return string
 ---Example: `require("moonrank.args.usage").written{1, 2}   --> 1,2`
 function M.written(value)
-  if type(value) ~= "table" then return tostring(value) end
+  if type(value) ~= "table" then return value == "" and "''" or tostring(value) end
   local parts = {}
   for i, each in ipairs(value) do parts[i] = tostring(each) end
   return table.concat(parts, ",")
@@ -50,7 +51,7 @@ end
 -- show.
 local function default_text(d)
   if d.shown then return d.shown end
-  return d.default ~= nil and d.type ~= "boolean" and M.written(d.default) or ""
+  return d.default ~= nil and d.default ~= "" and d.type ~= "boolean" and M.written(d.default) or ""
 end
 
 -- Returns what --help says in parentheses about an option: its range, its effect on other options, its default.

@@ -55,8 +55,10 @@ function M.inline(text, links)
   local function with_formulas(part)
     return split(part, formula.pattern, function(inside) return formula.html(inside) end, with_links)
   end
-  local function mono(inside) return "<code>" .. with_names(escape(inside), links) .. "</code>" end
-  return split(text, "`([^`\n]+)`", mono, with_formulas)
+  local function mono(inside)
+    return "<code>" .. with_names(escape((inside:gsub("\n", " "))), links) .. "</code>"
+  end
+  return split(text, "`([^`]+)`", mono, with_formulas)
 end
 
 ---Returns the text of a heading in the form of the HTML attribute `id`, which follows # in an
@@ -64,7 +66,7 @@ end
 ---@param text string
 ---@return string
 ---Example: `require "moonrank.manual.markup".id "First steps: a list"   --> first-steps-a-list`
-function M.id(text) return (text:lower():gsub("[^%w]+", "-"):gsub("^%-", ""):gsub("%-$", "")) end
+function M.id(text) return (text:lower():gsub("'", ""):gsub("[^%w]+", "-"):gsub("^%-", ""):gsub("%-$", "")) end
 
 ---Returns a block of code as HTML. Code with the language "lua" is highlighted; the language
 ---"output" marks the printed output of the code above the block.

@@ -33,19 +33,46 @@ function M.pages()
   return pages
 end
 
--- Replaces links to pages of the manual by their labels.
-local function without_links(text)
-  return (text:gsub("%[([^%]\n]+)%]%(([^%s()]+)%)", function(label, target)
-    return (target:match "^#" or target:match "%.html") and label or nil
+-- Converts a relative link in a Markdown page of `folder` to a link of the built manual. It may lead to a Markdown
+-- page, to a recipe, or to a module of the library, which has a page in the reference. Returns nil for any other link.
+local function built_link(folder, target)
+  local path, anchor = (folder .. target):gsub("[%w_]+/%.%./", ""):match "^([^#]*)(.*)$"
+  local recipe, module = path:match "^cookbook/([%w_]+)%.lua$", path:match "^%.%./moonrank/([%w_]+)%.lua$"
+  if recipe then return "cookbook.html#" .. recipe end
+  if module then return ("reference_%s.html%s"):format(module, anchor) end
+  local page = path:match "^([%w_/]+)%.md$"
+  return page and ("%s.html%s"):format(page:gsub("/", "_"), anchor)
+end
+
+-- Replaces each link of `part`, a text from the page `name`, by the result of `replace`. The arguments of `replace`
+-- are the label, the target, and the result of `built_link`.
+local function with_links(part, name, replace)
+  local folder = name:match "^.*/" or ""
+  return (part:gsub("%[([^%]\n]+)%]%(([^%s()]+)%)", function(label, target)
+    return replace(label, target, built_link(folder, target))
   end))
 end
 
--- Returns a page as it is read in a terminal: without links, and with the captions of figures instead of their code.
-local function for_terminal(text)
-  text = text:gsub("```figure ([^\n]*)\n.-\n```", "Figure in the pages of `moonrank doc --html`: %1.")
+---Returns a Markdown page with the links of the built manual. Links in the sources lead to source files,
+---so that the pages can also be read in the repository.
+---@param name string  without ".md"
+---@return string
+---Example: `require "moonrank.manual.texts".linked("index"):match "guide%.%w*"   --> guide.html`
+function M.linked(name)
+  return with_links(M.read(name .. ".md"), name, function(label, _, built)
+    return built and ("[%s](%s)"):format(label, built)
+  end)
+end
+
+-- Returns the page `name` for a terminal: labels replace links, and captions replace the code of figures.
+local function for_terminal(name)
+  local text = M.read(name .. ".md")
+    :gsub("```figure ([^\n]*)\n.-\n```", "Figure in the pages of `moonrank doc --html`: %1.")
   local parts = {}
   for part in (text:gsub("\n*$", "\n\n")):gmatch "(.-)\n\n" do
-    local plain = without_links(part)
+    local plain = with_links(part, name, function(label, target, built)
+      return (built or target:match "^#") and label
+    end)
     local is_prose = not (("\n" .. plain):find "\n[-|#]" or plain:find "^%d+%. " or plain:find("```", 1, true))
     parts[#parts + 1] = plain ~= part and is_prose and wrap.text(plain:gsub("\n", " "), 100) or plain
   end
@@ -60,7 +87,7 @@ end
 function M.page(name)
   for _, each in ipairs(M.pages()) do
     if each == name then
-      local text = for_terminal(M.read(name .. ".md"))
+      local text = for_terminal(name)
       if name == "formats" then text = ("%s\n%s\n"):format(text, require("moonrank.manual.schema").text()) end
       return { name = name, title = text:match "^#+ ([^\n]*)" or name, text = text }
     end

@@ -171,6 +171,8 @@ describe("mr.args", function()
     end
     local _, help = fails({ "--help" }, with_smoke)
     says(help, "to see that it runs", "epochs", "2", "losses", "ap", "--data")
+    _, help = fails({ "--help" }, { images = "", smoke = { default = false, sets = { images = "" } } })
+    says(help, "images is ''")
     test.raises(function() read({ smoke = { default = false, sets = { epoch = 2 } }, epochs = 3 }, {}) end,
       "'smoke'", "'epoch'")
     test.raises(function() read({ smoke = { default = 1, ignores = { "epochs" } }, epochs = 3 }, {}) end,

@@ -53,6 +53,17 @@ it("links in the manual lead to existing pages and ids", function()
   check(count > 3000, count .. " links")
 end)
 
+it("no page of the manual has a backtick or a link in Markdown outside of code", function()
+  for _, name in ipairs(names) do
+    local text = texts[name]
+    for _, tag in ipairs{ "style", "script", "code" } do
+      text = text:gsub(("<%s>.-</%s>"):format(tag, tag), "")
+    end
+    local around = text:match "[^\n]*`[^\n]*" or text:match "[^\n]*%]%([^\n]*"
+    check(not around, ("%s: %s"):format(name, around))
+  end
+end)
+
 it("every page of the manual can be reached from index.html", function()
   local seen, queue = { ["index.html"] = true }, { "index.html" }
   while #queue > 0 do
@@ -198,6 +209,7 @@ end)
 it("the manual's markup escapes texts and links the names in them", function()
   local links = { ["mr.fit"] = "r.html#mr.fit" }
   equal(markup.inline("a < b & `x[\"<script>\"]`", links), "a &lt; b &amp; <code>x[&quot;&lt;script&gt;&quot;]</code>")
+  equal(markup.inline("a `b =\n1` c", links), "a <code>b = 1</code> c")
   equal(markup.inline("see mr.fit{x}, mr.fitting, amr.fit", links),
     'see <a href="r.html#mr.fit">mr.fit</a>{x}, mr.fitting, amr.fit')
   equal(markup.inline("[A <b>](c.html#d) **e f**", {}), '<a href="c.html#d">A &lt;b&gt;</a> <strong>e f</strong>')
