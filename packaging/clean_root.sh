@@ -3,6 +3,8 @@
 # debootstrap. The tarball, the wheel and the .deb each evaluate a list, train a model, and run a sweep over two folds that
 # is interrupted and resumed.
 set -eu
+# The caller's MOONRANK_DATA and similar variables name folders that the clean root does not have.
+for name in $(env | sed -n 's/^\(MOONRANK[A-Z_]*\)=.*/\1/p'); do unset "$name"; done
 packages=$(realpath "$1")
 here=$(realpath "$(dirname "$0")")
 root=$(mktemp -d /var/tmp/moonrank-root-XXXXXX)
