@@ -8,7 +8,7 @@ local of_printed = [[
 ; beside printed numbers: our numbers beside which the document prints one; within tolerance: how many of these differ by
 at most the tolerance.]]
 
--- What a reader has to know who sees a report for the first time.
+-- The opening paragraph, for a reader who sees a report for the first time.
 local introduction = [[
 This report repeats experiments of publications on learning to rank. It has a section for each table and figure, with
 the command that makes it. Many sections ask what a bound does. A bound is a function that rescales the loss of each list

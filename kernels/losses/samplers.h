@@ -21,7 +21,8 @@ struct DrawnPair {
   double value = 0, slope = 0, curvature = 0;
 };
 
-/// What a sampler needs to draw for one relevant row: its list and scores, and the key of the random numbers.
+/// The input of a sampler, which draws other rows for one relevant row: the row's list and scores, and the key of the
+/// random numbers.
 template <class Real>
 struct RowDraws {
   Span<const Real> scores;

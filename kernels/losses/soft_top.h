@@ -15,8 +15,8 @@
 
 namespace mr {
 
-/// What a loss computes from a soft choice of the top k rows: its precision, its recall, the probability of a hit, or
-/// its cross entropy with relevance.
+/// Names the value that a loss computes from a soft choice of the top k rows: the choice's precision, its recall, the
+/// probability of a hit, or its cross entropy with relevance.
 enum class SoftTop : int32_t { precision, recall, hit, cross_entropy };
 
 /// Computes a loss of the mask m_i = sigma(z_i), z_i = (f_i - (f_(k) + f_(k+1)) / 2) / tau, where f_(k) is the k-th

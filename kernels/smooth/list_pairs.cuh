@@ -10,8 +10,8 @@ struct PairValues {
   double first, second;
 };
 
-/// What one task computes: a tile of target rows, one per lane, and the part of the source rows (rows summed over)
-/// that it adds up. 32-bit numbers suffice for the rows of a list.
+/// A task computes a tile of target rows, one per lane, and adds up one part of the source rows (rows summed over).
+/// 32-bit numbers suffice for the rows of a list.
 struct PairTask {
   int tile, part, parts;
 

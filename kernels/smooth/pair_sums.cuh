@@ -83,7 +83,7 @@ struct RatioScale {
   }
 };
 
-/// What a source row j adds to the smooth rank of target row i: sigma(x_j - x_i), where x is steepness times score.
+/// The term of a source row j in the smooth rank of target row i: sigma(x_j - x_i), where x is steepness times score.
 template <class Real>
 struct RankTerms {
   static constexpr int weights = 0;
@@ -95,7 +95,7 @@ struct RankTerms {
   static __device__ Real one(Real difference, Real) { return sigmoid(difference); }
 };
 
-/// What a source row j adds to the derivative of target row i: w_j k(x_j - x_i) with one weight per source, or (w_j +
+/// The term of a source row j in the derivative of target row i: w_j k(x_j - x_i) with one weight per source, or (w_j +
 /// h_j - v_i) k(x_j - x_i) with two. k is the derivative of the sigmoid, x steepness times score.
 template <class Real, int Weights>
 struct KernelTerms {

@@ -42,7 +42,7 @@ class Spectrum {
   int64_t terms() const { return static_cast<int64_t>(coefficients_.size()) / 4; }
 
  private:
-  /// What the terms of one Fourier series are computed from: the list shape and the metric's characteristic function.
+  /// The input of the terms of one Fourier series: the list shape and the metric's characteristic function.
   struct Source;
   Spectrum(const Metric& metric, const ListShape& shape, double steepness, Device device, Source& source);
   /// Adds terms of the Fourier series for the next `blocks` blocks of frequencies: the characteristic function times

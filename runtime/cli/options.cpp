@@ -21,7 +21,7 @@ bool is_of_library(const std::string& command) {
   return command == "eval" || command == "kernel" || command == "new" || command == "serve";
 }
 
-/// What to suggest for options and commands that users know from other programs and that moonrank does not have.
+/// Suggestions for options and commands that users know from other programs and that moonrank does not have.
 const std::map<std::string, std::string> instead = {
     {"-c", "-e CODE"},
     {"-v", "--version"},

@@ -31,7 +31,7 @@ struct Joined {
   int local_rank, local_size;  // rank and number of processes, counted on this machine only
 };
 
-/// What the connected processes do together until they end: run the trials of a sweep, or train one model.
+/// The common work of the connected processes until they end: run the trials of a sweep, or train one model.
 enum class Purpose { trials, training };
 
 /// Connects all processes that were started together; each of them must call it. Later calls return the same result.

@@ -1,6 +1,6 @@
--- What experiments other than Table 5.1 share: all data sets by their names, and decisions that Table 5.1 does not
--- need. The module also has all functions of training.lua. A decision is this project's unless its comment names a
--- section of the thesis.
+-- Experiments other than Table 5.1 share this module: all data sets by their names, and decisions that Table 5.1 does
+-- not need. It also has all functions of training.lua. A decision is this project's unless its comment names a section
+-- of the thesis.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local M, figure = dofile(here .. "training.lua"), dofile(here .. "figure.lua")

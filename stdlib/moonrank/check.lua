@@ -153,11 +153,9 @@ end
 ---@param count integer  number of lists, pairs or rows
 ---@return mr.Tensor value
 function M.one_per(what, where, value, count)
-  local is_tensor = M.is_tensor(value)
-  if is_tensor and value.dims == 1 and #value == count then return value end
-  local found = is_tensor and ("a tensor of shape {%s}"):format(table.concat(value:shape(), ", ")) or M.found(value)
-  M.fail("%s: the function returned %s, expected a tensor of shape {%d}: one value for each %s", where,
-    type(value) == "number" and "the number " .. found or found, count, what)
+  if M.is_tensor(value) and value.dims == 1 and #value == count then return value end
+  M.fail("%s: the function returned %s%s, expected a tensor of shape {%d}: one value for each %s", where,
+    type(value) == "number" and "the number " or "", M.found(value), count, what)
 end
 
 ---Returns an array of numbers. Raises an error if it is not a table, or has an element that is not a

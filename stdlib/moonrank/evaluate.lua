@@ -107,8 +107,7 @@ local function check_given(scores, lists)
       model and ", as model(batch) gives; fold:evaluate(model, metrics) takes a model" or "")
   end
   if check.is_lists(lists) then
-    if scores:numel() == lists.rows then return end
-    check.fail("mr.evaluate: scores has %d entries but lists have %d rows", scores:numel(), lists.rows)
+    return check.length("mr.evaluate", "scores", scores:numel(), lists.rows, "one for each row of the lists")
   end
   local fold = type(lists) == "table" and check.field(lists, "train")
   local has = type(lists) == "table" and check.field(lists, "lists")

@@ -11,7 +11,8 @@
 
 namespace mr {
 
-/// What to do if another process is drawing the wanted samples: wait for them, or return without them (`leave`).
+/// A caller's choice for the case that another process is drawing the wanted samples: wait for them, or return without
+/// them (`leave`).
 enum class Busy : int8_t { wait, leave };
 
 /// Returns the distribution of a sampled metric. It is read from its file if there is one. Otherwise samples are drawn

@@ -11,8 +11,8 @@
 
 namespace mr {
 
-/// What the sampled values of one metric depend on: the list shape, the number of samples, the random seed and the
-/// terms of the metric.
+/// Describes samples of one metric by all that their values depend on: the list shape, the number of samples, the
+/// random seed and the terms of the metric.
 class MetricSampling {
  public:
   /// Throws if `samples` is not from 1 to 100 million.

@@ -8,7 +8,7 @@
 
 namespace mr {
 
-/// What to do if a pair of user and item has several ratings: raise an error, or merge them into the row of the first
+/// A rule for a pair of user and item with several ratings: raise an error, or merge them into the row of the first
 /// one. `last` and `first` keep the latest or earliest rating, by time if there are times (then by line), else by line.
 /// `max` keeps the largest rating; if several are equal, the last of them. `sum` adds the ratings and keeps the latest
 /// time.

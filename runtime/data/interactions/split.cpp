@@ -117,7 +117,7 @@ Three by_parts(const std::vector<int8_t>& part_of, const Positives& p, const Kno
   return parts;
 }
 
-/// What a fold is made from: the relevant interactions, the options, and the part (train, validation, test) of each
+/// The input of one fold: the relevant interactions, the options, and the part (train, validation, test) of each
 /// interaction.
 struct Making {
   const Positives& positives;

@@ -7,6 +7,7 @@ local dataset = require "moonrank.data.dataset"
 local declare = require("moonrank.options").declare
 local evaluate = require "moonrank.evaluate"
 local fingerprint = require "moonrank.data.fingerprint"
+local folds = require "moonrank.data.fold"
 local known_items = require "moonrank.data.known_items"
 local novelty = require "moonrank.data.novelty"
 local per_list = require "moonrank.evaluate.per_list"
@@ -212,9 +213,7 @@ function Candidates:get_fingerprint()
 end
 
 local function new(where, fold, o)
-  if not fold.items then
-    check.fail("%s: the fold has no users and items. Pass a fold of ratings, as ratings:folds makes them", where)
-  end
+  folds.check_items(where, fold)
   require("moonrank.data.scored").check_unweighted(where, fold[o.part].lists)
   return setmetatable({
     fold = fold,

@@ -246,4 +246,13 @@ function M.sequence(count, make)
   })
 end
 
+---Raises an error if a fold has no users and items, because it is not made of ratings.
+---@param where string  name of the called function, for the message
+---@param fold mr.Fold
+function M.check_items(where, fold)
+  if not fold.items then
+    check.fail("%s: the fold has no users and items. Pass a fold of ratings, as ratings:folds makes them", where)
+  end
+end
+
 return M

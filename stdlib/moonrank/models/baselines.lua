@@ -2,6 +2,7 @@
 -- PureSVD, and random scores.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local folds = require "moonrank.data.fold"
 local models = require "moonrank.models.model"
 local declarations = require "moonrank.options"
 local parameters = require "moonrank.models.parameters"
@@ -98,15 +99,9 @@ local function required(row)
   return same
 end
 
-local function check_items(where, of)
-  if not of.items then
-    check.fail("%s: the fold has no users and items. Pass a fold of ratings, as ratings:folds makes them", where)
-  end
-end
-
 -- Returns an mr.UserItems of the relevant items of each user in the training part of a fold.
 local function known_of(where, of)
-  check_items(where, of)
+  folds.check_items(where, of)
   return core.user_items(of.train.lists, of.train.users, of.train.items, of.users, of.items)
 end
 
@@ -179,7 +174,7 @@ local item_mean_options = declare("mr.models.ItemMeanOptions", { fold })
 function M.kinds.item_mean(options)
   local where = "mr.models.item_mean"
   local o = item_mean_options:read(where, options)
-  check_items(where, o.fold)
+  folds.check_items(where, o.fold)
   local train, zeros = o.fold.train, core.full({ o.fold.items }, 0, "float64", "cpu")
   local items, grades = on_cpu(train.items), on_cpu(train.lists.relevance):double()
   local counts = zeros:scatter_add(1, items, grades * 0 + 1)
@@ -231,7 +226,7 @@ local pure_svd_options = declare("mr.models.PureSvdOptions", { fold, factors, it
 function M.kinds.pure_svd(options)
   local where = "mr.models.pure_svd"
   local o = pure_svd_options:read(where, options)
-  check_items(where, o.fold)
+  folds.check_items(where, o.fold)
   local config = { users = o.fold.users, items = o.fold.items, factors = o.factors, iterations = o.iterations,
     seed = o.seed }
   local of_users, of_items = pure_svd.vectors(o.fold.train, config.users, config.items, o)

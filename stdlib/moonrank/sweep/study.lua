@@ -87,7 +87,7 @@ function M.fingerprint(study)
   for _, field in ipairs{ "name", "space", "sampler", "direction", "metric", "settings" } do
     parts[#parts + 1] = tostring(study[field])
   end
-  -- Of the lines about code, only those of functions and modules go into the checksum. Values such as times may differ
+  -- Only the lines of functions and modules go into the checksum of the code. Values such as times may differ
   -- between processes, and so may the lines of modules that were loaded later.
   for line in study.script:gmatch "[^\n]+" do
     if line:match "^function " or line:match "^module " then parts[#parts + 1] = line end

@@ -96,7 +96,7 @@ struct ShiftInPlace {
   }
 };
 
-/// The same shift without a data race: all lanes read in one operation and write in another.
+/// Moves entries like ShiftInPlace, but without a data race: all lanes read in one operation and write in another.
 struct ShiftThroughCopy {
   double* x;
   double* copy;
