@@ -17,16 +17,25 @@ class UniformDraws {
   // other numbers
   static constexpr int draw_bits = 20, step_bits = 40;
 
+  /// What all draws of a row share.
+  struct State {
+    RandomKey key;
+    uint64_t step, row, n;
+    uint64_t least;  // products whose lower half is smaller are drawn again
+  };
+
   MR_HD UniformDraws(RandomKey key, uint64_t step, uint64_t row, uint64_t n)
-      : key_(key), step_(step), row_(row << draw_bits), n_(n), least_(((uint64_t{1} << 32) - n) % n) {}
+      : of_{key, step, row << draw_bits, n, ((uint64_t{1} << 32) - n) % n} {}
+  MR_HD const State& state() const { return of_; }
 
   /// Writes the row's random integers number `first` to first + count - 1, where `first` is a multiple of 4.
   MR_HD void write(int64_t first, int64_t count, int32_t* out) const {
     for (int64_t d = 0; d < count; d += 4) {
-      const Random128 bits = philox(key_, row_ | static_cast<uint64_t>((first + d) / 4), step_);
+      const Random128 bits = philox(of_.key, of_.row | static_cast<uint64_t>((first + d) / 4), of_.step);
       for (int64_t k = 0; k < 4 && d + k < count; ++k) {
-        const uint64_t product = bits.word[k] * n_;
-        out[d + k] = static_cast<int32_t>((product & 0xFFFFFFFFULL) >= least_ ? product >> 32 : again(first + d + k));
+        const uint64_t product = bits.word[k] * of_.n;
+        out[d + k] =
+            static_cast<int32_t>((product & 0xFFFFFFFFULL) >= of_.least ? product >> 32 : again(first + d + k));
       }
     }
   }
@@ -34,14 +43,13 @@ class UniformDraws {
  private:
   MR_HD uint64_t again(int64_t draw) const {
     for (uint64_t attempt = 1;; ++attempt) {
-      const Random128 bits = philox(key_, row_ | static_cast<uint64_t>(draw), step_ | attempt << step_bits);
-      const uint64_t product = bits.word[0] * n_;
-      if ((product & 0xFFFFFFFFULL) >= least_) return product >> 32;
+      const Random128 bits = philox(of_.key, of_.row | static_cast<uint64_t>(draw), of_.step | attempt << step_bits);
+      const uint64_t product = bits.word[0] * of_.n;
+      if ((product & 0xFFFFFFFFULL) >= of_.least) return product >> 32;
     }
   }
 
-  RandomKey key_;
-  uint64_t step_, row_, n_, least_;
+  State of_;
 };
 
 /// Returns a guess for the position, among a user's items, of the first one with more than `rank` unknown items below

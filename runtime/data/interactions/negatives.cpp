@@ -1,7 +1,10 @@
 // Sampled negatives for training: for each pair of a user and a relevant item, items that the user does not have, drawn
 // uniformly with replacement. A draw depends only on the seed, the training step and the row of the pair in its batch.
+#include "kernels/models/negatives.h"
+
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -21,45 +24,23 @@ constexpr int64_t most_negatives = 1'000'000, most_items = (int64_t{1} << 31) - 
 constexpr int64_t most_of_few = 32;
 static_assert(most_negatives < int64_t{1} << UniformDraws::draw_bits);
 
-/// Number of draws that are computed together. A block of them fits the L1 cache, and a loop over a whole block is
-/// vectorized.
-constexpr int64_t block = 256;
-using Block = std::array<int32_t, block>;
-
-/// Turns ranks among unknown items (which the user does not have), counted from 0, into item numbers, counted from 0.
-/// gaps[m] is the number of unknown items below the user's m-th item, so each rank grows by the number of gaps that are
-/// not larger. A few gaps are all compared; more are searched by bisection without branches.
-void add_smaller(const std::vector<int32_t>& gaps, Block& ranks) {
-  constexpr size_t few = 64;
-  Block before{};
-  if (gaps.size() <= few) {
-    for (const int32_t gap : gaps) {
-      for (size_t k = 0; k < block; ++k) before[k] += static_cast<int32_t>(gap <= ranks[k]);
-    }
-  } else {
-    for (size_t k = 0; k < block; ++k) {
-      const int32_t* base = gaps.data();
-      auto left = static_cast<int64_t>(gaps.size());
-      while (left > 1) {
-        const int64_t half = left / 2;
-        base += base[half - 1] <= ranks[k] ? half : 0;
-        left -= half;
-      }
-      before[k] = static_cast<int32_t>(base - gaps.data()) + static_cast<int32_t>(*base <= ranks[k]);
-    }
+/// Writes up to cpu::negatives_block negatives one after the other: the plain form of NegativeLoops::write.
+void write_block(const UniformDraws& draws, int64_t first, Span<const int32_t> gaps, int64_t count, int64_t* out) {
+  std::array<int32_t, cpu::negatives_block> ranks{};
+  draws.write(first, count, ranks.data());
+  for (int64_t k = 0; k < count; ++k) {
+    const int32_t* const above = std::upper_bound(gaps.data, gaps.data + gaps.size, ranks[k]);
+    out[k] = ranks[k] + (above - gaps.data) + 1;
   }
-  for (size_t k = 0; k < block; ++k) ranks[k] += before[k];
 }
 
 /// Draws `count` items that a user does not have and writes them to `out`. gaps[m] is the number of such items below
 /// the user's m-th item.
-void write_items(const UniformDraws& draws, const std::vector<int32_t>& gaps, int64_t count, int64_t* out) {
-  Block ranks{};
-  for (int64_t d = 0; d < count; d += block) {
-    const int64_t n = std::min(block, count - d);
-    draws.write(d, n, ranks.data());
-    add_smaller(gaps, ranks);
-    for (int64_t k = 0; k < n; ++k) out[d + k] = ranks[k] + int64_t{1};
+void write_items(const UniformDraws& draws, Span<const int32_t> gaps, int64_t count, int64_t* out) {
+  const auto write = cpu::chosen_loops<cpu::NegativeLoops>().write;
+  for (int64_t d = 0; d < count; d += cpu::negatives_block) {
+    const int64_t n = std::min(cpu::negatives_block, count - d);
+    if (!write(draws.state(), d, gaps, n, out + d)) write_block(draws, d, gaps, n, out + d);
   }
 }
 
@@ -115,10 +96,10 @@ void write_many_negatives(const InteractionRows& pairs, int64_t first, int64_t l
   std::vector<int32_t> gaps;
   for (int64_t r = first; r < last; ++r) {
     const Span<const int64_t> known = pairs.known_of(r);
-    gaps.clear();
-    for (int64_t m = 0; m < known.size; ++m) gaps.push_back(static_cast<int32_t>(known[m] - 1 - m));
+    gaps.assign(static_cast<size_t>(known.size + cpu::negatives_padding), std::numeric_limits<int32_t>::max());
+    for (int64_t m = 0; m < known.size; ++m) gaps[m] = static_cast<int32_t>(known[m] - 1 - m);
     pairs.row(r)[0] = pairs.items[r];
-    write_items(pairs.draws(r), gaps, pairs.count, pairs.row(r) + 1);
+    write_items(pairs.draws(r), {gaps.data(), known.size}, pairs.count, pairs.row(r) + 1);
   }
 }
 

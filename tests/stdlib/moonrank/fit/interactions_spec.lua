@@ -322,6 +322,25 @@ describe("mr.fit of interactions", function()
     end
   end)
 
+  it("draws the same first negatives, however many are drawn", function()
+    local distinct, items, ones = {}, {}, {}
+    for item = 1, 200 do
+      if item * item % 7 < 4 then items[#items + 1], distinct[item], ones[#items + 1] = item, true, 1 end
+    end
+    local users, tensor = mr.tensor({ 1 }, { dtype = "int64" }), mr.tensor(items, { dtype = "int64" })
+    local lists = mr.lists{ ones }
+    -- among so many items, a third of the random integers are drawn again
+    for _, all in ipairs{ 200, 2 ^ 32 // 3 + 2 } do
+      local known = core.user_items(lists, users, tensor, 1, math.tointeger(all))
+      local function drawn(count)
+        return known:with_negatives(users, tensor:narrow(1, 1, 1), count, false, 5, 3, 0, 1, "cpu"):totable()
+      end
+      local few, many = drawn(32), drawn(1000)
+      equal(table.move(many, 1, 33, 1, {}), few)
+      for d = 2, 1001 do check(not distinct[many[d]] and many[d] >= 1 and many[d] <= all) end
+    end
+  end)
+
   it("trains on a GPU as on the CPU", function()
     if not mr.has_cuda() then return test.skip "no CUDA device" end
     local was, losses = mr.device(), {}

@@ -1,0 +1,24 @@
+// Drawn negatives of an interaction on the CPU (interactions.h), compiled once per instruction set.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/core/simd.h"
+#include "kernels/models/interactions.h"
+
+namespace mr::cpu {
+
+/// number of negatives that the vector loop draws together
+constexpr int64_t negatives_block = 64;
+/// Gaps (see below) are followed by the largest int32 until their number is a multiple of this one.
+constexpr int64_t negatives_padding = 16;
+
+struct NegativeLoops {
+  /// Writes the negatives number `first` to first + count - 1 of an interaction, where count is at most
+  /// negatives_block and `first` is a multiple of 4. gaps[m] is the number of unknown items (which the user does not
+  /// have) below the user's m-th item. Returns false if one of the random integers must be drawn again
+  /// (UniformDraws::again); then `out` is not valid.
+  bool (*write)(const UniformDraws::State& draws, int64_t first, Span<const int32_t> gaps, int64_t count, int64_t* out);
+};
+
+}  // namespace mr::cpu
