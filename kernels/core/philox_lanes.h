@@ -29,11 +29,11 @@ inline Bits multiply(Bits a, Bits b) {
 #endif
 }
 
-/// Computes philox(key, block, lane = step) of core/rng.h for one vector of blocks. Only the low halves hold the
-/// result; the high halves hold leftovers of products, which `multiply` ignores.
-inline void draw(RandomKey key, Bits block, uint64_t step, Bits (&out)[4]) {
+/// Computes philox(key, block, lane = step) of core/rng.h for one vector of blocks and steps. Only the low halves hold
+/// the result; the high halves hold leftovers of products, which `multiply` ignores.
+inline void draw(RandomKey key, Bits block, Bits step, Bits (&out)[4]) {
   const Bits m0 = 0xD2511F53ULL - Bits{}, m1 = 0xCD9E8D57ULL - Bits{};
-  Bits c0 = block, c1 = block >> 32, c2 = step - Bits{}, c3 = (step >> 32) - Bits{};
+  Bits c0 = block, c1 = block >> 32, c2 = step, c3 = step >> 32;
   auto k0 = static_cast<uint32_t>(key.value), k1 = static_cast<uint32_t>(key.value >> 32);
   for (int round = 0; round < 10; ++round) {
     const Bits p0 = multiply(m0, c0), p1 = multiply(m1, c2);
@@ -49,6 +49,7 @@ inline void draw(RandomKey key, Bits block, uint64_t step, Bits (&out)[4]) {
   out[2] = c2;
   out[3] = c3;
 }
+inline void draw(RandomKey key, Bits block, uint64_t step, Bits (&out)[4]) { draw(key, block, step - Bits{}, out); }
 
 }  // namespace
 }  // namespace mr::cpu::MR_SIMD

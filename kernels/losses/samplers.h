@@ -47,14 +47,15 @@ struct RowDraws {
   }
   /// Returns the position, in the list, of the other row of a draw in which all other rows are equally likely.
   MR_HD int64_t position(uint64_t draw) const {
+    if (others == 1) return other(0);
     return other(static_cast<int64_t>(bounded(philox(key, number, draw).low(), static_cast<uint64_t>(others))));
   }
   MR_HD double wrong_by(int64_t other) const {
     return score_difference(static_cast<double>(scores[at + other]), static_cast<double>(scores[row]), 1.0);
   }
   MR_HD DrawnPair logistic(int64_t other) const {
-    const double t = wrong_by(other);
-    return {other, softplus(t), sigmoid(t), LogisticPair::curvature(t)};
+    const auto pair = PlainMath<double>::softplus(wrong_by(other));
+    return {other, pair.value, pair.slope, LogisticPair::curvature_at_sigmoid(pair.slope)};
   }
 };
 

@@ -30,13 +30,17 @@ class UniformDraws {
 
   /// Writes the row's random integers number `first` to first + count - 1, where `first` is a multiple of 4.
   MR_HD void write(int64_t first, int64_t count, int32_t* out) const {
-    for (int64_t d = 0; d < count; d += 4) {
-      const Random128 bits = philox(of_.key, of_.row | static_cast<uint64_t>((first + d) / 4), of_.step);
-      for (int64_t k = 0; k < 4 && d + k < count; ++k) {
-        const uint64_t product = bits.word[k] * of_.n;
-        out[d + k] =
-            static_cast<int32_t>((product & 0xFFFFFFFFULL) >= of_.least ? product >> 32 : again(first + d + k));
-      }
+    for (int64_t d = 0; d < count; d += 4)
+      write_four(philox(of_.key, block_of(first + d), of_.step), first + d, count - d, out + d);
+  }
+
+  /// The position in the random sequence, of training step `step`, of the bits of the integers `first` to first + 3.
+  MR_HD uint64_t block_of(int64_t first) const { return of_.row | static_cast<uint64_t>(first / 4); }
+  /// Writes the integers number `first` to first + 3 from their random bits, or only the first `left` of them.
+  MR_HD void write_four(const Random128& bits, int64_t first, int64_t left, int32_t* out) const {
+    for (int64_t k = 0; k < 4 && k < left; ++k) {
+      const uint64_t product = bits.word[k] * of_.n;
+      out[k] = static_cast<int32_t>((product & 0xFFFFFFFFULL) >= of_.least ? product >> 32 : again(first + k));
     }
   }
 

@@ -19,6 +19,10 @@ struct NegativeLoops {
   /// have) below the user's m-th item. Returns false if one of the random integers must be drawn again
   /// (UniformDraws::again); then `out` is not valid.
   bool (*write)(const UniformDraws::State& draws, int64_t first, Span<const int32_t> gaps, int64_t count, int64_t* out);
+  /// Computes out[i] = philox(key, blocks[i], steps[i]) for i < n. n is a multiple of 8.
+  void (*random)(RandomKey key, const uint64_t* blocks, const uint64_t* steps, int64_t n, Random128* out);
+  /// Returns known_before(known, rank, guess) of interactions.h if it is within 8 positions of `guess`, or else -1.
+  int64_t (*known_before)(Span<const int64_t> known, int64_t rank, int64_t guess);
 };
 
 }  // namespace mr::cpu

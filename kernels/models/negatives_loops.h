@@ -101,6 +101,30 @@ bool write(const UniformDraws::State& draws, int64_t first, Span<const int32_t> 
   return true;
 }
 
+void random(RandomKey key, const uint64_t* blocks, const uint64_t* steps, int64_t n, Random128* out) {
+  constexpr auto lanes = static_cast<int64_t>(sizeof(Bits) / sizeof(uint64_t));
+  for (int64_t i = 0; i < n; i += lanes) {
+    Bits block, step, words[4];
+    std::memcpy(&block, blocks + i, sizeof block);
+    std::memcpy(&step, steps + i, sizeof step);
+    draw(key, block, step, words);
+    store_alternating((words[0] & low_half) | words[1] << 32, (words[2] & low_half) | words[3] << 32,
+                      reinterpret_cast<int32_t*>(out + i));
+  }
+}
+
+int64_t known_before(Span<const int64_t> known, int64_t rank, int64_t guess) {
+  constexpr int64_t window = 16;
+  if (known.size < window) return -1;
+  int64_t begin = guess - window / 2;
+  begin = begin < 0 ? 0 : begin;
+  begin = begin > known.size - window ? known.size - window : begin;
+  int64_t count = 0;
+  for (int64_t i = 0; i < window; ++i) count += static_cast<int64_t>(known.data[begin + i] - 1 - (begin + i) <= rank);
+  const bool is_inside = (count > 0 || begin == 0) && (count < window || begin == known.size - window);
+  return is_inside ? begin + count : -1;
+}
+
 }  // namespace
 }  // namespace mr::cpu::MR_SIMD
 
@@ -108,7 +132,7 @@ namespace mr::cpu {
 
 template <>
 NegativeLoops loops_of<NegativeLoops, Simd::MR_SIMD>() {
-  return {.write = &MR_SIMD::write};
+  return {.write = &MR_SIMD::write, .random = &MR_SIMD::random, .known_before = &MR_SIMD::known_before};
 }
 
 }  // namespace mr::cpu

@@ -11,17 +11,24 @@
 
 namespace mr {
 
+/// Computes logistic functions of t from e^-|t|, which cannot overflow and is computed once.
+template <class Real>
+struct Logistic {
+  Real t, e;
+  MR_HD explicit Logistic(Real of) : t(of), e(portable::exp(-std::fabs(of))) {}
+  MR_HD Real sigmoid() const { return t >= 0 ? 1 / (1 + e) : e / (1 + e); }
+  /// log(1 + e^t).
+  MR_HD Real softplus() const { return (t > 0 ? t : Real(0)) + portable::log1p(e); }
+};
+
 template <class Real>
 MR_HD Real sigmoid(Real t) {
-  // Computes exp only of -|t|, which cannot overflow.
-  const Real e = portable::exp(-std::fabs(t));
-  return t >= 0 ? 1 / (1 + e) : e / (1 + e);
+  return Logistic<Real>(t).sigmoid();
 }
 
-/// Returns the softplus of t, log(1 + e^t), without overflow.
 template <class Real>
 MR_HD Real softplus(Real t) {
-  return (t > 0 ? t : Real(0)) + portable::log1p(portable::exp(-std::fabs(t)));
+  return Logistic<Real>(t).softplus();
 }
 
 // Each class below is a function of one entry x of a tensor: value(x) computes it, and derivative(x) its derivative.

@@ -31,7 +31,10 @@ struct PlainMath {
   using Weight = double;
   static MR_HD Number number(double x) { return static_cast<Real>(x); }
   /// log(1 + e^t).
-  static MR_HD ValueAndSlope<Real> softplus(Real t) { return {mr::softplus(t), mr::sigmoid(t)}; }
+  static MR_HD ValueAndSlope<Real> softplus(Real t) {
+    const Logistic<Real> of(t);
+    return {of.softplus(), of.sigmoid()};
+  }
   /// Returns the logistic function 1 / (1 + e^-t) and its slope, both times a weight.
   static MR_HD ValueAndSlope<double> sigmoid(Real t, double weight) {
     return {weight * mr::sigmoid(t), weight * (mr::sigmoid(t) * mr::sigmoid(-t))};

@@ -68,25 +68,67 @@ void check_unseen(const UserItemTable& table, const std::vector<int64_t>& users)
   }
 }
 
-/// Writes rows of an item and a few negatives each. All negatives are first drawn as ranks among the items that the
-/// user does not have, and the user's items near each rank are prefetched. A second pass turns the ranks into items.
-void write_few_negatives(const InteractionRows& pairs, int64_t first, int64_t last) {
-  std::array<int32_t, most_of_few> ranks{};
-  for (int64_t r = first; r < last; ++r) {
-    const Span<const int64_t> known = pairs.known_of(r);
-    int64_t* const row = pairs.row(r);
-    pairs.draws(r).write(0, pairs.count, ranks.data());
-    for (int64_t k = 0; k < pairs.count; ++k) {
-      row[k + 1] = ranks[k];
-      __builtin_prefetch(known.data + guess_of(known, ranks[k], pairs.all_items));
+/// The random bits of the negatives of consecutive pairs: for each pair those of its first four negatives, then those
+/// of the next four, and so on.
+class BitsOfFew {
+ public:
+  static constexpr int64_t most = 64;
+
+  /// Draws the bits of the pairs `first` to last - 1.
+  void draw(const InteractionRows& pairs, int64_t first, int64_t last) {
+    size_t n = 0;
+    for (int64_t r = first; r < last; ++r) {
+      for (int64_t k = 0; k < pairs.count; k += 4, ++n) {
+        blocks_[n] = pairs.draws(r).block_of(k);
+        steps_[n] = pairs.step_of(r);
+      }
     }
+    constexpr size_t together = 8;
+    for (; n % together != 0; ++n) blocks_[n] = steps_[n] = 0;
+    cpu::chosen_loops<cpu::NegativeLoops>().random(pairs.key, blocks_.data(), steps_.data(), static_cast<int64_t>(n),
+                                                   bits_.data());
   }
-  for (int64_t r = first; r < last; ++r) {
-    const Span<const int64_t> known = pairs.known_of(r);
-    int64_t* const row = pairs.row(r);
-    row[0] = pairs.items[r];
-    for (int64_t k = 1; k <= pairs.count; ++k) {
-      row[k] += known_before(known, row[k], guess_of(known, row[k], pairs.all_items)) + 1;
+  const Random128& operator[](int64_t i) const { return bits_[i]; }
+
+ private:
+  std::array<uint64_t, most> blocks_, steps_;
+  std::array<Random128, most> bits_;
+};
+
+/// Writes rows of an item and a few negatives each. The negatives of several rows are first drawn as ranks among the
+/// items that the user does not have, and the user's items near each rank are prefetched. A second pass turns the ranks
+/// into items.
+void write_few_negatives(const InteractionRows& pairs, int64_t first, int64_t last) {
+  const auto near = cpu::chosen_loops<cpu::NegativeLoops>().known_before;
+  const int64_t fours = (pairs.count + 3) / 4, together = BitsOfFew::most / fours;
+  BitsOfFew bits;
+  std::array<int32_t, BitsOfFew::most * 4> ranks{};
+  std::array<int64_t, BitsOfFew::most * 4> guesses{};
+  for (int64_t begin = first; begin < last; begin += together) {
+    const int64_t end = std::min(last, begin + together);
+    bits.draw(pairs, begin, end);
+    int64_t n = 0;
+    for (int64_t r = begin; r < end; ++r) {
+      const Span<const int64_t> known = pairs.known_of(r);
+      const UniformDraws draws = pairs.draws(r);
+      for (int64_t k = 0; k < pairs.count; k += 4)
+        draws.write_four(bits[(r - begin) * fours + k / 4], k, pairs.count - k, ranks.data() + n + k);
+      for (int64_t k = 0; k < pairs.count; ++k, ++n) {
+        guesses[n] = guess_of(known, ranks[n], pairs.all_items);
+        __builtin_prefetch(known.data + guesses[n] - 8);
+        __builtin_prefetch(known.data + guesses[n]);
+        __builtin_prefetch(known.data + guesses[n] + 7);
+      }
+    }
+    n = 0;
+    for (int64_t r = begin; r < end; ++r) {
+      const Span<const int64_t> known = pairs.known_of(r);
+      int64_t* const row = pairs.row(r);
+      row[0] = pairs.items[r];
+      for (int64_t k = 1; k <= pairs.count; ++k, ++n) {
+        const int64_t found = near(known, ranks[n], guesses[n]);
+        row[k] = ranks[n] + (found >= 0 ? found : known_before(known, ranks[n], guesses[n])) + 1;
+      }
     }
   }
 }

@@ -1,6 +1,8 @@
 // Compares the drawn negatives of every instruction set with an enumeration of the items that a user does not have.
 #include "kernels/models/negatives.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <vector>
 
@@ -85,6 +87,49 @@ TEST_CASE("the loop reports integers that must be drawn again", "[kernels]") {
     const int32_t none = std::numeric_limits<int32_t>::max();
     CHECK_FALSE(loops.write(often, 0, {&none, 0}, 64, out.data()));
   }
+}
+
+TEST_CASE("all instruction sets compute the random bits of several places", "[kernels]") {
+  const RandomKey key = random_key(4, "bits");
+  std::vector<uint64_t> blocks, steps;
+  for (uint64_t i = 0; i < 24; ++i) {
+    blocks.push_back(i * 0x123456789ULL);
+    steps.push_back((uint64_t{1} << 40) * (i % 3) + i);
+  }
+  for (const auto& [name, loops] : simd_forms<cpu::NegativeLoops>()) {
+    CAPTURE(name);
+    std::vector<Random128> out(24);
+    loops.random(key, blocks.data(), steps.data(), 24, out.data());
+    for (size_t i = 0; i < 24; ++i) {
+      const Random128 expected = philox(key, blocks[i], steps[i]);
+      CAPTURE(i);
+      CHECK((out[i].low() == expected.low() && out[i].high() == expected.high()));
+    }
+  }
+}
+
+TEST_CASE("all instruction sets find how many items precede a rank, or say that it is far from the guess",
+          "[kernels]") {
+  const int64_t size = GENERATE(0, 1, 15, 16, 17, 31, 129);
+  const std::vector<bool> has = has_items(400, size);
+  std::vector<int64_t> known;
+  for (int64_t item = 0; item < 400; ++item) {
+    if (has[item]) known.push_back(item + 1);
+  }
+  for (const auto& [name, loops] : simd_forms<cpu::NegativeLoops>()) {
+    for (int64_t rank = 0; rank < 400 - size; ++rank) {
+      int64_t expected = 0;
+      while (expected < size && known[expected] - 1 - expected <= rank) ++expected;
+      for (int64_t guess = 0; guess < std::max<int64_t>(size, 1); ++guess) {
+        const int64_t found = loops.known_before({known.data(), size}, rank, guess);
+        const bool must_find = size >= 16 && std::abs(guess - expected) < 8;
+        if (found == expected || (found == -1 && !must_find)) continue;
+        CAPTURE(name, rank, guess, found, expected);
+        FAIL("wrong number of items");
+      }
+    }
+  }
+  SUCCEED();
 }
 
 }  // namespace
