@@ -52,10 +52,10 @@ function Pool:_assign(worker)
   local trial = self.schedule:next()
   if not trial then return false end
   worker.trial, worker.reports, worker.began = trial, {}, core.clock()
-  worker.turn, worker.job = worker.turn + 1, self.schedule:job(trial)
+  worker.turn = worker.turn + 1
   local others = self.schedule:others(trial, worker.known)
   worker.known = worker.known + #others
-  worker.process:send(frame.pack{ kind = "trial", turn = worker.turn, job = worker.job, others = others })
+  worker.process:send(frame.pack{ kind = "trial", turn = worker.turn, job = self.schedule:job(trial), others = others })
   return true
 end
 
@@ -116,9 +116,7 @@ end
 
 function Pool:_hear(worker, bytes)
   if worker.refused then return end
-  local busy = worker.trial
-    and { turn = worker.turn, job = worker.job, metric = self.metric, prunes = self.schedule.pruner ~= false }
-  local message = read(bytes, busy or false)
+  local message = read(bytes, worker.trial and worker.turn or false)
   if message then return self:_take(worker, message) end
   self:_refuse(worker, invalid)
 end
