@@ -68,8 +68,6 @@ local function words() return require "moonrank.options.words" end
 
 ---Returns the alternatives of a LuaCATS type, which `|` separates: two for "string|number", but one
 ---for "fun(x: string|number)".
----@param kind string
----@return string[]
 ---Example: `#require("moonrank.options").alternatives("string|(string|number)[]")   --> 2`
 function M.alternatives(kind)
   local list, depth, first = {}, 0, 1
@@ -83,8 +81,6 @@ end
 
 ---Returns the LuaCATS types of the values that an option accepts. If the option has a list of
 ---choices, the type "string" is left out, because only the choices are accepted as texts.
----@param row mr.options.Row
----@return string[]
 function M.types_of(row)
   local list = {}
   for _, kind in ipairs(M.alternatives(row[2])) do
@@ -226,7 +222,6 @@ end
 ---Declares the options of a function that the documentation does not list: options in a file, or
 ---options of a model that a script defines. The returned declaration checks given options by its
 ---method `read`.
----@param name string
 ---@param rows (mr.options.Row|mr.options.Declaration|string)[]  a text begins a group; a declaration adds its options
 ---@param ... mr.options.Declaration  declarations whose options follow
 ---@return mr.options.Declaration
@@ -251,7 +246,6 @@ end
 ---all elements are allowed.
 ---@param row mr.options.Row  with `element`
 ---@param value table
----@return any
 function M.wrong_key(row, value)
   local is_of_type, n = row.element.is_of_type, #value
   for i = 1, n do
@@ -313,8 +307,7 @@ end
 
 ---Checks the options that a script passed, and returns them with the defaults of the other options.
 ---An unknown option, a value that is not allowed, and a missing required option are errors.
----@param where string   function name for messages
----@param given? table   options that the script passed
+---@param given? table  options that the script passed
 ---@return table
 function Declaration:read(where, given)
   if given ~= nil and type(given) ~= "table" then words().no_table(self, where, given) end
@@ -346,7 +339,6 @@ end
 
 ---Returns the declared options in the form in which fields of a class are documented: name, type
 ---and text of each.
----@return mr.luacats.Entry[]
 function Declaration:fields() return words().fields(self.rows) end
 
 return M

@@ -6,15 +6,11 @@ local core = require "moonrank.core"
 local M = {}
 
 ---Returns an option as it is typed: "--batch-size" for batch_size.
----@param name string
----@return string
 ---Example: `require("moonrank.args.usage").typed "batch_size"   --> --batch-size`
 function M.typed(name) return "--" .. name:gsub("_", "-") end
 
 ---Returns the value of an option as it is typed: the values of a list with commas between them, and
 ---'' for an empty text.
----@param value any
----@return string
 ---Example: `require("moonrank.args.usage").written{1, 2}   --> 1,2`
 function M.written(value)
   if type(value) ~= "table" then return value == "" and "''" or tostring(value) end
@@ -26,7 +22,6 @@ end
 ---Returns the allowed range of a numeric option for --help and errors: " from 1 to 5", " from 1", or
 ---"" without limits.
 ---@param declared mr.args.Declaration
----@return string
 ---Example: `require("moonrank.args.usage").range_text{least = 1}:sub(2)   --> from 1`
 function M.range_text(declared)
   return (declared.least and " from " .. tostring(declared.least) or "")
@@ -83,7 +78,6 @@ end
 ---Returns the text of --help for a script, in lines that fit the terminal.
 ---@param script? string  path of the script, whose first comment is part of the text
 ---@param declarations table<string, mr.args.Declaration>
----@return string
 function M.text(script, declarations)
   local lines = { ("usage: moonrank %s [options]"):format(script or "SCRIPT") }
   local about = description(script)

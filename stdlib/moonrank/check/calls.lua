@@ -14,7 +14,6 @@ local instead = { to_csv = to_file, to_json = to_file, to_latex = to_file, to_ma
 ---Returns the options that a script passed to an export such as x:to_csv. A text is an error that
 ---says how to write the exported text to a file.
 ---@param where string  "evaluation:to_csv"
----@param options any
 ---@return any options
 ---Example: `require("moonrank.check.calls").export_options("x:to_csv", {lists = true}).lists   --> true`
 function M.export_options(where, options)
@@ -54,8 +53,7 @@ end
 
 ---Raises an error if a call has more arguments than the function takes, or if a method was called
 ---with a dot instead of a colon, so that a wrong value is taken for the object.
----@param name string  name of the function; a method has a colon in it
----@param f function
+---@param name string   name of the function; a method has a colon in it
 ---@param most integer  largest number of arguments, with the object of a method
 ---@param meta? table   metatable of the objects whose method it is
 function M.refuse(name, f, most, meta, ...)
@@ -69,9 +67,6 @@ end
 
 ---Raises an error about a field that objects of a class do not have. The error says what to write
 ---instead, or offers the nearest field name.
----@param class string
----@param name any
----@param known string[]
 function M.no_field(class, name, known)
   local shown = type(name) == "table" and "table {...}" or core.safe_text(tostring(name))
   local other = check.other_name(class, name)
@@ -82,9 +77,7 @@ end
 
 ---Returns the names of the fields and methods of an object. An error about a misspelt name offers
 ---the nearest of them.
----@param self table   the object
----@param class table
----@return string[]
+---@param self table  the object
 function M.fields_of(self, class)
   local known = {}
   for _, fields in ipairs{ self, class } do

@@ -35,7 +35,6 @@ end
 ---Returns the original function of a wrapper that `exact` made; any other value is returned
 ---unchanged.
 ---@param f any
----@return any
 function M.inner(f) return inner[f] or f end
 
 ---Replaces all functions of a table by wrappers that raise an error for surplus arguments
@@ -62,7 +61,6 @@ end
 ---NAME. Reading an unknown field of an object is an error. A surplus argument of a method is an
 ---error, too, except in internal classes such as "mr.sweep.Store".
 ---@param name string  "mr.Fold"
----@return table
 function M.class(name)
   local class = { __name = name }
   if not name:match "^mr%.%l+%." then M.exact_all(name .. ":", class, class) end

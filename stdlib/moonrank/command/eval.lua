@@ -288,7 +288,6 @@ end
 
 ---Runs the command with the words after its name, and returns what it prints. Writes the file of
 ---`--csv`.
----@param words string[]
 ---@return string
 ---Example:
 ---```lua
@@ -325,7 +324,6 @@ function M.output(words)
 end
 
 ---Runs `moonrank eval` with the words after `eval` on the command line, and prints its result.
----@param words string[]
 function M.run(words) print(M.output(words)) end
 
 return M

@@ -61,7 +61,6 @@ local function check_folder(folder)
 end
 
 ---Writes the study into the folder that `words` name, and returns what the command prints.
----@param words string[]
 ---@return string
 ---Example:
 ---```lua
@@ -94,7 +93,6 @@ function M.output(words)
 end
 
 ---Runs the command and prints its result.
----@param words string[]
 function M.run(words) print(M.output(words)) end
 
 return M

@@ -41,10 +41,7 @@ local function listen(host, port)
 end
 
 ---Answers requests until Ctrl-C, or until `is_over` returns true.
----@param server table      from core.http_server
----@param path string       of the store
----@param guard mr.serve.Guard
----@param memory? mr.serve.Memory
+---@param server table  from core.http_server
 ---@param is_over? fun(): boolean
 function M.loop(server, path, guard, memory, is_over)
   memory = memory or answer.memory()
@@ -59,7 +56,6 @@ function M.loop(server, path, guard, memory, is_over)
 end
 
 ---Runs the command.
----@param words string[]
 function M.run(words)
   for _, word in ipairs(words) do
     if word == "--help" or word == "-h" then return print(words_of.help(about, declarations)) end

@@ -6,14 +6,12 @@ local usage = require "moonrank.args.usage"
 local M = {}
 
 ---Ends the command with an error about its words, and status 2.
----@param message string
 ---@param ... any  arguments of string.format
 function M.refuse(message, ...) error(core.exit(2, message:format(...)), 0) end
 
 ---Returns the text of --help: the usage and description of a command, and its options.
 ---@param about string
 ---@param declarations table<string, any>  as for mr.args
----@return string
 function M.help(about, declarations)
   local wrap, width = require("moonrank.help.wrap"), require("moonrank.system.terminal").width()
   return wrap.text(about, width) .. usage.text(nil, args.declared(declarations)):match "\n\noptions:.*"
@@ -23,10 +21,9 @@ end
 ---options, such as ["-q"] = "--per-query". Words after `several`, such as "-m", are handed to
 ---`take`, each with the number of words that followed `several` before it. `take` returns true if
 ---the word belongs to `several`, and the word after `several` always does.
----@param words string[]
 ---@param declarations table<string, any>  as for mr.args
 ---@param short? table<string, string>
----@param several? table<string, boolean>                        such as {["-m"] = true}
+---@param several? table<string, boolean>  such as {["-m"] = true}
 ---@param take? fun(word: string, before: integer): boolean?
 ---@return string[] names
 ---@return table<string, any> options  as mr.args returns them

@@ -13,16 +13,12 @@ local where = "mr.compare"
 
 ---Returns true if a system of mr.compare is given as a list of runs, one for each fold: as a table
 ---with array entries and without a metatable.
----@param value any
----@return boolean
 function M.is_list(value) return type(value) == "table" and getmetatable(value) == nil and #value > 0 end
 
 ---Returns how many runs each system has: the length of the lists of runs, or 1 if no system is a
 ---list of runs. Systems with different numbers of runs are an error.
----@param o table                     options of mr.compare
+---@param o table                   options of mr.compare
 ---@param given table<string, any>  systems by name
----@param names string[]            of the systems
----@return integer
 function M.count(o, given, names)
   local count, first
   for _, name in ipairs(names) do
@@ -77,8 +73,6 @@ end
 ---queries were not in the training data, and how many queries only the run or only the judgments
 ---have. A line that is true of only some evaluations begins with the names of their systems.
 ---@param systems table<string, { evaluation?: table }>
----@param names string[]  of the systems
----@return string[]
 function M.about(systems, names)
   local said, lines, count = {}, {}, 0
   for _, name in ipairs(names) do
@@ -116,8 +110,7 @@ end
 ---Returns, by metric and system, a tensor with one value per user or query: the mean over its lists
 ---in all folds that have it. It also returns the notes of all folds, and the names of the users or queries. It is an
 ---error if folds were measured by different metrics.
----@param folds table[]    what was measured in each fold: metrics, values, notes and names of lists
----@param names string[]  of the systems
+---@param folds table[]  what was measured in each fold: metrics, values, notes and names of lists
 ---@return table<string, table<string, mr.Tensor>> values
 ---@return string[] notes
 ---@return string[] units
@@ -158,7 +151,6 @@ local function is_interrupted(run) return type(run) == "table" and rawget(run, "
 ---interrupted runs by name of the system (no entry if there are none), and messages that state
 ---these numbers.
 ---@param given table<string, any>  systems by name
----@param names string[]            of the systems
 ---@return string[], table<string, integer>, string[]
 function M.tested(given, names)
   local tested, interrupted, words = {}, {}, {}

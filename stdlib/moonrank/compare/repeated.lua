@@ -55,7 +55,6 @@ end
 
 ---Converts names of users or queries to integers. A name gets the same integer in every call. A
 ---name that is a written integer, such as "12", maps to its number.
----@param names string[]
 ---@return mr.Tensor  float64, in the order of the names
 ---Example: `require("moonrank.compare.repeated").numbers{"7", "12"}   --> {7, 12}  mr.Tensor {2} float64`
 function M.numbers(names)
@@ -71,7 +70,6 @@ end
 ---user or query has one list.
 ---@param lists integer  number of lists
 ---@param units integer  number of users or queries
----@return string?
 ---Example:
 ---```lua
 ---local note = require("moonrank.compare.repeated").note

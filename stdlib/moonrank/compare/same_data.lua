@@ -42,8 +42,7 @@ end
 ---Raises an error if two evaluations used different data, or other data than `o.qrels`. Returns the
 ---name of the first system that is an evaluation; nil if there is none.
 ---@param systems table<string, { evaluation?: mr.Evaluation, data?: string }>
----@param names string[]  of the systems
----@param o table         options of mr.compare
+---@param o table  options of mr.compare
 ---@return string?
 function M.check(systems, names, o)
   local first

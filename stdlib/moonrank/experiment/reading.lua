@@ -5,7 +5,6 @@ local M = {}
 
 ---Returns the name of the parameter that numbers the folds of a study, or nil if the study has none.
 ---@param params string[]  names of the study's parameters
----@return string?
 ---Example: `require("moonrank.experiment.reading").fold_name{"loss", "fold"}   --> fold`
 function M.fold_name(params)
   for _, name in ipairs{ "split", "fold" } do
@@ -16,10 +15,8 @@ function M.fold_name(params)
 end
 
 ---Returns the values of all lists of the runs, one run after the other.
----@param results mr.Results
 ---@param runs table[]  as from mr.experiment.runs
 ---@param name string   key of the table `per_list` that the runs returned
----@return number[]
 function M.lists(results, runs, name)
   local all = {}
   for _, run in ipairs(runs) do
@@ -30,10 +27,8 @@ function M.lists(results, runs, name)
 end
 
 ---Returns a number that each run returned, in the order of the runs.
----@param results mr.Results
 ---@param runs table[]  as from mr.experiment.runs
 ---@param name string   such as "valid"
----@return number[]
 function M.folds(results, runs, name)
   local column, values = results:columns():column("mr.experiment.folds", name), {}
   for i, run in ipairs(runs) do values[i] = column[run.row] end

@@ -1,4 +1,5 @@
--- Writes the messages of errors about declared options (options.lua), and the documentation of the options.
+-- Writes the messages of errors about declared options (options.lua), and the documentation of the options. Messages
+-- begin with `where`, the name of the called function.
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 local options = require "moonrank.options"
@@ -60,9 +61,6 @@ local function expected_of(row)
 end
 
 ---Raises an error because the value of an option is not allowed. The error says what was expected.
----@param where string  name of the called function
----@param row mr.options.Row
----@param value any
 function M.refused(where, row, value)
   if row.of_texts and (type(value) == "string" or not row.has_more) then
     check.choice(where, row[1], value, row.choices)
@@ -77,8 +75,6 @@ function M.refused(where, row, value)
 end
 
 ---Raises an error because a required option was not given.
----@param where string  name of the called function
----@param row mr.options.Row
 ---@param instead? string  option that may be given instead
 function M.missing(where, row, instead)
   check.fail("%s: the required option %s is missing, expected %s%s", where, row[1], expected_of(row),
@@ -87,9 +83,6 @@ end
 
 ---Raises an error because a function got something else than a table as its argument `options`. The
 ---error shows an example of such a table.
----@param declaration mr.options.Declaration
----@param where string  name of the called function
----@param given any
 function M.no_table(declaration, where, given)
   local first = declaration.rows[1]
   local example = first and (" such as {%s = ...}"):format(first[1]) or ""
@@ -97,9 +90,6 @@ function M.no_table(declaration, where, given)
 end
 
 ---Raises an error because a script passed an unknown option. The error proposes a known one.
----@param declaration mr.options.Declaration
----@param where string  name of the called function
----@param name any
 function M.unknown(declaration, where, name)
   local known = {}
   for i, row in ipairs(declaration.rows) do
@@ -114,8 +104,6 @@ function M.unknown(declaration, where, name)
 end
 
 ---Raises an error because an option was given under both its present and its former name.
----@param where string  name of the called function
----@param row mr.options.Row
 function M.both_names(where, row)
   local name, former = row[1], row.formerly
   check.fail("%s: %s and %s are both given, but %s is the former name of %s. Leave out %s", where, name, former, former,
@@ -123,8 +111,6 @@ function M.both_names(where, row)
 end
 
 ---Raises an error because two options were given of which only one is allowed.
----@param where string  name of the called function
----@param name string
 ---@param other string
 ---@param why string|true  the reason, if it is a text
 function M.excluded(where, name, other, why)
@@ -133,17 +119,13 @@ function M.excluded(where, name, other, why)
 end
 
 ---Raises an error because an option has no effect without another option, which is missing.
----@param where string  name of the called function
----@param name string
 ---@param needed string
 function M.lacks(where, name, needed)
   check.fail("%s: %s is given, but %s is missing. Pass %s, or leave out %s", where, name, needed, needed, name)
 end
 
 ---Raises an error because an option is larger than the option that limits it.
----@param where string  name of the called function
----@param row mr.options.Row
----@param o table       values of the options
+---@param o table  values of the options
 function M.above(where, row, o)
   check.fail("%s: %s is %s, expected at most %s, which is %s", where, row[1], found(o[row[1]]), row.not_above,
     found(o[row.not_above]))
@@ -152,8 +134,6 @@ end
 local warned = {}  -- former names of options for which this process has printed a warning
 
 ---Warns that an option was given under its former name, once per process for each option.
----@param where string  name of the called function
----@param row mr.options.Row
 function M.warn_of_former(where, row)
   if warned[row.formerly] then return end
   warned[row.formerly] = true
@@ -188,8 +168,6 @@ end
 
 ---Returns declared options in the form in which fields of a class are documented: name, type and
 ---text of each.
----@param rows mr.options.Row[]
----@return mr.luacats.Entry[]
 function M.fields(rows)
   local entries = {}
   for i, row in ipairs(rows) do

@@ -16,9 +16,7 @@ local M = {}
 
 ---Returns true if an axis of these numbers should be logarithmic: all numbers are positive, and the
 ---largest is at least `times` the smallest.
----@param values number[]
 ---@param times? number  default 100
----@return boolean
 ---Example: `require("moonrank.results.axes").ratios{1, 20, 300}   --> true`
 function M.ratios(values, times)
   local low, high = math.huge, 0
@@ -49,11 +47,8 @@ local function numbers(axis, values, part)
 end
 
 ---Returns the axis of a parameter for the values in some trials; nil if no trial has the parameter.
----@param space string     the description of the study's space
----@param name string      of the parameter
----@param column any[]     the parameter's value of each trial
----@param rows integer[]   indices of the trials in `column`
----@return mr.results.Axis?
+---@param column any[]    the parameter's value of each trial
+---@param rows integer[]  indices of the trials in `column`
 function M.of(space, name, column, rows)
   local values, numeric = {}, true
   for _, row in ipairs(rows) do

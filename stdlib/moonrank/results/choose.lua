@@ -104,15 +104,12 @@ end
 ---Returns new counters, all 0, for choosing the best parameter combination: how many combinations
 ---were considered, left out or NaN, and how many trials and cells they had. Lines below a table
 ---report the counters.
----@return mr.results.Said
 function M.said() return { combinations = 0, lacking = 0, nan = 0, trials = 0, cells = 0 } end
 
 ---Returns the lines below a table of the best parameter combinations. They say how many
 ---combinations were left out because they lack values of the parameters in `over`, or because their
 ---mean is NaN. The list is empty if none was left out.
----@param said mr.results.Said
 ---@param over string[]  names of parameters
----@return string[]
 function M.notes(said, over)
   local names, notes = table.concat(over, ", "), {}
   if said.lacking > 0 then
@@ -132,14 +129,11 @@ end
 ---Returns the rows of trials of the parameter combination with the best mean of column `on` over
 ---the values of the parameters in `over`; nil if no combination has a mean. It adds the counts of
 ---combinations, cells and trials to the counters in `said`.
----@param data mr.results.Columns
 ---@param by string[]     parameters that have one value in all of `rows`
 ---@param over string[]   parameters to take means over
 ---@param rows integer[]  trials to choose from
 ---@param on string
 ---@param sign integer    1 if higher means are better, else -1
----@param said mr.results.Said
----@return integer[]?
 function M.rows(data, by, over, rows, on, sign, said)
   local best = best_of(data, others_of(data, by, over), over, rows, data:shown("results:best", on), sign, said)
   return best and best.rows
@@ -148,13 +142,11 @@ end
 ---Returns a table with a row for each group of trials with equal values of the parameters in `by`:
 ---the combination of the other parameters that has the best mean of the column `on` over the values
 ---of the parameters in `over`, and its mean of every returned number.
----@param data mr.results.Columns
 ---@param by string[]     parameters to group by
 ---@param over string[]   parameters to take means over
 ---@param rows integer[]  trials to choose from
 ---@param on string       the column that chooses
 ---@param sign integer    1 if higher values are better, else -1
----@return mr.Table
 function M.make(data, by, over, rows, on, sign)
   local others = others_of(data, by, over)
   local heads = { table.unpack(by) }
@@ -181,11 +173,9 @@ end
 
 ---Returns a table with the best trial of each group of trials with equal values of the parameters
 ---in `by`, and every number that this trial returned.
----@param data mr.results.Columns
----@param by string[]     parameters to group by
----@param rows integer[]  trials to choose from
+---@param by string[]                                  parameters to group by
+---@param rows integer[]                               trials to choose from
 ---@param best_of_rows fun(rows: integer[]): integer?  the best trial among some; nil: the group is left out
----@return mr.Table
 function M.single(data, by, rows, best_of_rows)
   local heads, seen, lines, counts = { table.unpack(by) }, set_of(by), {}, {}
   for _, more in ipairs{ { "number" }, data.params, data:numbers() } do

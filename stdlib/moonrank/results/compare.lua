@@ -194,9 +194,6 @@ end
 
 ---Returns the table of results:compare, with a row for each pair of values of the parameter `o.by`.
 ---`o` is a table with the options by, value, test, correction, lists, over and where.
----@param results mr.Results
----@param o table
----@return mr.Table
 function M.make(results, o)
   local where = "results:compare"
   local data = results:columns()

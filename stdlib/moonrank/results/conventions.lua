@@ -93,11 +93,8 @@ end
 ---Returns the note lines below a table with the given columns. They say whether trials of several
 ---numerics versions are mixed, and how many users and items were not in the training data. They
 ---also state the conventions of the metrics, or that the conventions are unknown.
----@param results mr.Results
----@param data mr.results.Columns
----@param rows integer[]      the shown trials, as indices in `data`
----@param columns string[]    names of the shown columns
----@return string[]
+---@param rows integer[]    the shown trials, as indices in `data`
+---@param columns string[]  names of the shown columns
 function M.notes(results, data, rows, columns)
   local by_number, shown = kept_of(results), shown_columns(results, data, columns)
   local said = { keys = {}, metrics = {}, new = {}, unknown = {} }
@@ -118,10 +115,7 @@ end
 ---Adds the lines below a table of trials: `first` (a line or nil), the notes that the table has
 ---already, and notes on mixed versions, unseen users and the conventions of metrics (`notes`). It
 ---returns the table.
----@param results mr.Results
----@param made mr.Table
----@param data mr.results.Columns
----@param rows integer[]       the shown trials, as indices in `data`
+---@param rows integer[]     the shown trials, as indices in `data`
 ---@param columns? string[]  names of the shown columns (default: the table's)
 ---@param first? string
 ---@return mr.Table
@@ -146,9 +140,7 @@ end
 
 ---Raises an error if two trials evaluated a column's metric under different conventions (gain,
 ---ties, empty lists).
----@param where string        name of the called function, for the error
----@param results mr.Results
----@param numbers integer[]   of the trials
+---@param numbers integer[]  of the trials
 ---@param column string
 function M.check(where, results, numbers, column)
   local by_number, first, first_number = kept_of(results), nil, nil

@@ -159,10 +159,9 @@ end
 
 ---Grows a regression tree and returns its leaves. Each split explains as much of the node's sum of
 ---squares as possible. A node is split only on parameters that apply to all of its trials.
----@param dimensions mr.results.Dimension[]
----@param y number[]          by trial, with a mean square near 1
----@param weight integer[]    number of times that each trial counts
----@param leaf integer        smallest sum of the weights of a leaf's trials
+---@param y number[]        by trial, with a mean square near 1
+---@param weight integer[]  number of times that each trial counts
+---@param leaf integer      smallest sum of the weights of a leaf's trials
 ---@return mr.results.Leaf[]
 function M.tree(dimensions, y, weight, leaf)
   local grower = { dimensions = dimensions, weighted = {}, weight = weight, leaf = leaf, leaves = {}, counts = {},
@@ -270,7 +269,6 @@ end
 ---Returns the mean and variance of a tree's function over all combinations of cells, each weighted
 ---by its share of the space. It also returns the part of the variance due to each single dimension,
 ---and the part due to each pair of dimensions beyond their single parts.
----@param dimensions mr.results.Dimension[]
 ---@param leaves mr.results.Leaf[]
 ---@return { mean: number, variance: number, single: number[], pair: table<integer, table<integer, number>> }
 function M.variance(dimensions, leaves)

@@ -10,7 +10,6 @@ M.states_text = "a list of states: " .. table.concat(M.states, ", ")
 
 ---Returns true if every entry of a list is the name of a trial's state.
 ---@param list string[]
----@return boolean
 ---Example: `require("moonrank.results.left_out").are_states{"done", "finished"}   --> false`
 function M.are_states(list)
   local known = {}
@@ -23,11 +22,9 @@ end
 
 ---Returns a line that says how many trials a table leaves out because of their states (failed,
 ---pruned, ...); nil if no trial is left out.
----@param results mr.Results
----@param where string  name of the function in errors
----@param wanted? table<string, any>   only trials with these parameter values count
----@param states? string[]             states of the trials that are shown (default: done)
----@return string?
+---@param where string                name of the function in errors
+---@param wanted? table<string, any>  only trials with these parameter values count
+---@param states? string[]            states of the trials that are shown (default: done)
 function M.note(results, where, wanted, states)
   local all, shown, counts, left = results:columns(M.states), {}, {}, 0
   for _, state in ipairs(states or { "done" }) do shown[state] = true end
@@ -48,7 +45,6 @@ end
 ---Returns nil if the numbers are equal.
 ---@param what string       "cells"
 ---@param counts integer[]  number of trials of each cell
----@return string?
 ---Example: `require("moonrank.results.left_out").spread("cells", {3, 1, 3})   --> cells have 1 to 3 trials`
 function M.spread(what, counts)
   local least, most = math.huge, 0
@@ -60,7 +56,6 @@ end
 ---how many cells. Returns nil if no two trials have the same parameters.
 ---@param trials integer  number of trials
 ---@param cells integer   number of different combinations of parameters
----@return string?
 ---Example:
 ---```lua
 ---local repeated = require("moonrank.results.left_out").repeated

@@ -11,8 +11,6 @@ local function metric_of(results, value) return value == "value" and results.stu
 ---Draws the trials' numbers (`o.value`) against the values of the parameter `name`. A numeric
 ---parameter gives a scatter plot. A parameter with other values gives bars of means with standard
 ---deviations.
----@param results mr.Results
----@param name string
 ---@param o mr.results.ValueOptions
 ---@return mr.Figure
 function M.marginal(results, name, o)
@@ -65,7 +63,6 @@ local most_curves = 12
 
 ---Draws curves of the values that trials reported at each step. With `o.by`, a curve is the mean
 ---over the trials with one value of that parameter. Otherwise, each of the best trials has a curve.
----@param results mr.Results
 ---@param o mr.results.CurvesOptions
 ---@return mr.Figure
 function M.curves(results, o)
@@ -127,7 +124,6 @@ end
 
 ---Draws parallel coordinates: an axis with its own scale for each parameter, an axis for the
 ---returned number, and a line for each trial, coloured by its number.
----@param results mr.Results
 ---@param o mr.results.ParallelOptions
 ---@return mr.Figure
 function M.parallel(results, o)

@@ -69,8 +69,6 @@ end
 ---Returns a new object in which a server keeps what it knows of its store from one request to the
 ---next: rows that were read, and whether the store was checked. With a path, opens and checks the
 ---store now, and raises an error if it cannot be read. Without a path, nothing is opened.
----@param path? string
----@return mr.serve.Memory
 function M.memory(path)
   local memory = { state = "", trials = {}, is_checked = false, again = 0 }
   if path then opened(path, memory):close() end
@@ -102,8 +100,6 @@ end
 
 ---Answers a request about the store at `path`. A store that cannot be read gives a page that says why
 ---and is refreshed.
----@param path string
----@param guard mr.serve.Guard
 ---@param asked { method: string, target: string, host: string, cookie: string }
 ---@param memory? mr.serve.Memory  of earlier requests
 ---@return integer status

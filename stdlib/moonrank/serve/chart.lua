@@ -177,7 +177,6 @@ end
 ---@param o { title: string, x: string, y: string, lines: mr.serve.Line[]?, dots: mr.serve.Dot[]? }
 ---`o.plain` has many dots (mr.serve.Plain[]), `o.log_x` allows a logarithmic x axis, `o.whole_x` says
 ---that x are integers, `o.legend` is HTML below the figure.
----@return string
 function M.figure(o)
   local xs, ys = collect(o, 1), collect(o, 2)
   local numbers = true

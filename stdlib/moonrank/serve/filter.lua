@@ -38,10 +38,8 @@ end
 
 ---Returns a function that is true for the trials which a filter shows, and a list of sentences
 ---about terms that are ignored.
----@param text string
 ---@param known table<string, any>  names of the columns as keys
 ---@return fun(trial: mr.serve.Trial): boolean
----@return string[]
 ---Example: `#select(2, require("moonrank.serve.filter").new("lr<1 x=2", {lr = true}))   --> 1`
 function M.new(text, known)
   local tests, problems = {}, {}

@@ -15,9 +15,7 @@ local M = {}
 ---@field cells table<string, any>  parameters, returned numbers and fields of the trial by the column's name
 
 ---Returns the studies of a store in the order of their names, with the numbers of their trials.
----@param store mr.sweep.Store
 ---@param name? string  only the study of this name
----@return table[]
 function M.studies(store, name)
   local studies = store:rows("SELECT * FROM studies WHERE ?1 IS NULL OR name = ?1 ORDER BY name", name)
   for _, study in ipairs(studies) do
@@ -34,9 +32,6 @@ end
 
 ---Returns the study of a store with the given name, as a table like those of `M.studies`; nil if there
 ---is none.
----@param store mr.sweep.Store
----@param name string
----@return table?
 function M.study(store, name) return M.studies(store, name)[1] end
 
 -- Returns the names of columns in the order in which tables of trials show them: parameters, then returned numbers.
@@ -97,7 +92,6 @@ end
 ---names of the numbers that they returned besides the study's metric. Trials with unreadable
 ---parameters are left out, with a warning.
 ---@param store mr.sweep.Store  `kept`, if it has this field, keeps the trials for later requests
----@param study table
 ---@return mr.serve.Trial[] trials
 ---@return string[] params
 ---@return string[] numbers
@@ -109,9 +103,6 @@ function M.trials(store, study)
 end
 
 ---Returns the names of the values that trials reported during training, sorted.
----@param store mr.sweep.Store
----@param trials mr.serve.Trial[]
----@return string[]
 function M.curve_names(store, trials)
   local names = {}
   for _, trial in ipairs(trials) do
@@ -124,8 +115,6 @@ end
 
 ---Returns the reported values of trials: { {step, value}, ... } by the trial's id and the value's
 ---name.
----@param store mr.sweep.Store
----@param trials mr.serve.Trial[]
 ---@param name? string  only this value
 ---@return table<integer, table<string, number[][]>>
 function M.curves(store, trials, name)
@@ -143,10 +132,6 @@ function M.curves(store, trials, name)
 end
 
 ---Returns a trial of a study with all its fields; nil if there is none.
----@param store mr.sweep.Store
----@param study table
----@param number integer
----@return table?
 function M.trial(store, study, number)
   local row = store:rows("SELECT * FROM trials WHERE study = ?1 AND number = ?2", study.id, number)[1]
   if not row then return nil end
@@ -158,9 +143,6 @@ function M.trial(store, study, number)
 end
 
 ---Returns the trial of a list with the best value; nil if none is done.
----@param study table
----@param trials mr.serve.Trial[]
----@return mr.serve.Trial?
 function M.best(study, trials)
   local best, sign = nil, study.direction == "minimize" and -1 or 1
   for _, trial in ipairs(trials) do

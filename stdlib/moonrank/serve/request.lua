@@ -14,9 +14,8 @@ local always = {
 }
 
 ---Returns the headers of a response as text.
----@param kind string   media type
+---@param kind string     media type
 ---@param more? string[]  further lines
----@return string
 function M.headers(kind, more)
   local lines = { "Content-Type: " .. kind, table.unpack(always) }
   for _, line in ipairs(more or {}) do lines[#lines + 1] = line end
@@ -47,9 +46,7 @@ function M.parts(target)
 end
 
 ---Returns the target of a link to a page, with values of its query in the order of the list.
----@param path string
 ---@param pairs_of { [1]: string, [2]: any }[]  names and values; a nil or empty value is left out
----@return string
 ---Example: `require("moonrank.serve.request").target("/a", {{"b", "c d&"}})   --> /a?b=c%20d%26`
 function M.target(path, pairs_of)
   local parts = {}
@@ -67,11 +64,9 @@ local loopback = { ["127.0.0.1"] = true, ["::1"] = true }
 
 ---Returns true if only this machine can reach the address.
 ---@param address string
----@return boolean
 function M.is_loopback(address) return loopback[address] == true end
 
 ---Returns a random token of 128 bits, in hexadecimal, from the system's random numbers.
----@return string
 function M.token()
   local file <close> = assert(io.open("/dev/urandom", "rb"))
   return (assert(file:read(16)):gsub(".", function(c) return ("%02x"):format(c:byte()) end))
@@ -95,7 +90,6 @@ end
 
 ---Returns why a request is not answered: a status, a sentence, and further headers. Returns nil if
 ---it is answered. A request with the token in its query gets the status 303, which sets a cookie.
----@param guard mr.serve.Guard
 ---@param request { method: string, target: string, host: string, cookie: string }
 ---@return integer? status
 ---@return string? sentence

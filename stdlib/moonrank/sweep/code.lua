@@ -466,11 +466,8 @@ local left = {}
 ---Returns a text of everything on which the trials of a study depend: code, captured values,
 ---modules and options of mr.args. The trials' function is `run`. A value that trials in this
 ---process changed appears as it was before the trials ran.
----@param run fun(trial: mr.Trial): any
----@param space? mr.sweep.Space
 ---@param brief? boolean  true: tensors and data count by their class only, and are not read
 ---@param formerly? boolean  true: with former names of options, as earlier program versions wrote the text
----@return string
 ---Example: `require("moonrank.sweep.code").of(function() return 1 end):match "function run"   --> function run`
 function M.of(run, space, brief, formerly)
   local all, lines = lines_of(run, space, brief or false, formerly), { rule }
@@ -491,8 +488,6 @@ end
 ---Records which values (variables, tables, globals) of a study's trials (function `run`) changed
 ---while trials ran in this process. `of` then describes these values as they were before the
 ---trials.
----@param run fun(trial: mr.Trial): any
----@param space? mr.sweep.Space
 ---@param before string  what `of` returned before the trials ran
 function M.settle(run, space, before)
   local lines, keys, was = lines_of(run, space, false), parsed(before)
@@ -600,9 +595,8 @@ end
 ---Returns the text of a study's code and values, changed so that the options of mr.args that are
 ---named in `options` have the values in `options`. An option that the text does not contain is not
 ---added.
----@param text string                     from `of`
----@param options table<string, string>   values as text, by name
----@return string
+---@param text string                    from `of`
+---@param options table<string, string>  values as text, by name
 function M.with_options(text, options)
   local function line(name) return options[name] and ("\noption %s\t%s"):format(name, options[name]) end
   return (text:gsub("\noption ([^\t\n]+)\t[^\n]*", line))
@@ -614,7 +608,6 @@ end
 ---@param now string
 ---@param was? string
 ---@param loaded? table<string, string>  from `loaded`: a digest by "module NAME" or "file PATH"
----@return string
 function M.joined(now, was, loaded)
   local lines, _, known = { now }, parsed(now)
   local keys, old = parsed(was and was:find(rule, 1, true) == 1 and was or rule)

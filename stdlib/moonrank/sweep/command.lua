@@ -31,7 +31,6 @@ end
 
 ---Returns the name of the file in which a function is defined, and the SHA-256 of the file's text.
 ---For code that is not in a file, it returns "the code typed" and the SHA-256 of the code.
----@param f function
 ---@return string name, string sum
 function M.script_of(f)
   local source = debug.getinfo(f, "S").source

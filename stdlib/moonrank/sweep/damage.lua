@@ -14,7 +14,6 @@ local held = { INTEGER = "'integer'", REAL = "'real', 'integer'", TEXT = "'text'
 ---@field find string  a statement that returns the first such text, the number of its trial and the number of such rows
 
 ---Returns SQL statements that find entries of a wrong type in the table `name` of a store.
----@return mr.sweep.store.Check
 function M.check_of(database, name)
   local _, columns, count = database:run([[SELECT name, type, "notnull" FROM pragma_table_info(?1)]], { name }, 1)
   local cases, trial = {}, name == "trials" and "number" or "NULL"
@@ -44,7 +43,6 @@ end
 ---Leaves out the damaged rows of a table with a warning: for this connection, a view of the intact
 ---rows replaces the table. Returns true, or false (and does nothing) for the table of studies,
 ---which cannot be replaced.
----@param path string                 of the store
 ---@param each mr.sweep.store.Check  of the table
 ---@param wrong any[][]              columns that the statement `each.find` returned, with one row
 ---@return boolean
@@ -66,17 +64,11 @@ end
 
 ---Warns that a trial is left out because its parameters in the store cannot be read. The same
 ---warning is printed only once.
----@param path string     of the store
----@param study table     the study's row in the store
----@param number integer  of the trial
----@param why string      error of the JSON reader
+---@param why string  error of the JSON reader
 function M.warn(path, study, number, why) warn_once(params_text(path, study, number, why) .. ". It is left out") end
 
 ---Raises an error about a trial whose parameters in the store cannot be read.
----@param path string     of the store
----@param study table     the study's row in the store
----@param number integer  of the trial
----@param why string      error of the JSON reader
+---@param why string  error of the JSON reader
 function M.refuse(path, study, number, why)
   check.fail("%s. Restore the store from a copy, or begin a study with another name",
     params_text(path, study, number, why))

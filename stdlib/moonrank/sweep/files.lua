@@ -10,8 +10,6 @@ local fit_file = "fit.safetensors"
 ---Creates the folder of a study, if it is missing, and returns its path. Links to the same store
 ---give the same folder.
 ---@param store string  path of the store
----@param name string   name of the study
----@return string
 function M.of_study(store, name)
   local plain = name:gsub("[^%w_-]", "_")
   if plain ~= name then plain = plain .. "_" .. core.sha256(name):sub(1, 8) end
@@ -22,14 +20,11 @@ end
 
 ---Returns the path of a trial's folder, which is in the folder of its study. The folder is not
 ---created.
----@param folder string   the study's folder
 ---@param number integer  the trial's number
----@return string
 function M.of_trial(folder, number) return ("%s/trial_%d"):format(folder, number) end
 
 ---Returns the path of the file in which mr.fit{checkpoint = true} saves the state of training.
 ---@param folder string  the trial's folder
----@return string
 function M.of_fit(folder) return folder .. "/" .. fit_file end
 
 -- Returns the paths of the folders of a study's trials, by the number of the trial.
@@ -44,9 +39,6 @@ end
 
 ---Raises an error if the study's folder has checkpoints but the store does not have the study.
 ---Trials would otherwise resume from the checkpoints of another study.
----@param folder string  the study's folder
----@param store mr.sweep.Store
----@param name string    name of the study
 function M.check(folder, store, name)
   if store:study(name) then return end
   for _, of_trial in pairs(trial_folders(folder)) do
@@ -72,7 +64,6 @@ end
 
 ---Removes checkpoints and empty folders of trials at the end of a sweep. This includes checkpoints
 ---of trials that ended just before an earlier run was killed.
----@param folder string  the study's folder
 ---@param is_over fun(number: integer): boolean  whether the trial with this number has ended for good
 function M.tidy(folder, is_over)
   for number, of_trial in pairs(trial_folders(folder)) do

@@ -30,8 +30,6 @@ end
 
 ---Returns a value as bytes, which `unpack` reads: nested tables, strings, numbers and booleans.
 ---Numbers keep all their bits. Any other value, such as a function, is an error.
----@param value any
----@return string
 ---Example: `#require("moonrank.sweep.frame").pack(true)   --> 1`
 function M.pack(value)
   local parts = {}
@@ -59,8 +57,6 @@ local function read(bytes, at, depth)
 end
 
 ---Returns the value that `pack` converted to these bytes. Malformed bytes are an error.
----@param bytes string
----@return any
 ---Example: `require("moonrank.sweep.frame").unpack(require("moonrank.sweep.frame").pack{a = 1}).a   --> 1`
 function M.unpack(bytes)
   local value, at = read(bytes, 1, 0)
@@ -82,8 +78,6 @@ end
 
 ---Returns a table of strings, finite numbers and booleans as a JSON object, sorted by name. Equal
 ---tables give equal texts.
----@param values table<string, any>
----@return string
 ---Example: `require("moonrank.sweep.frame").to_json{b = 0.5, a = "x"}   --> {"a":"x","b":0.5}`
 function M.to_json(values)
   local parts = {}
@@ -93,8 +87,6 @@ end
 
 ---Returns a table of strings, numbers and booleans as a JSON object. NaN and infinite numbers
 ---become the strings "nan", "inf" and "-inf", because JSON does not have such numbers.
----@param values table<string, any>
----@return string
 ---Example: `require("moonrank.sweep.frame").json_object{x = 0 / 0}   --> {"x":"nan"}`
 function M.json_object(values)
   local shown = {}
@@ -106,7 +98,6 @@ function M.json_object(values)
 end
 
 ---Parses a text that `to_json` wrote and returns the table. Any other text is an error.
----@param text string
 ---@return table<string, any>
 ---Example: `require("moonrank.sweep.frame").from_json('{"a":2}').a   --> 2`
 function M.from_json(text)

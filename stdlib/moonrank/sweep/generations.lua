@@ -9,9 +9,7 @@ M.default_shown = "the number of workers, or a sixth of all trials up to 10 wher
 
 ---Returns the number of the first trial in the generation of trial `number`. A generation is
 ---`length` consecutive trials that use the same earlier results.
----@param number integer  of the trial
 ---@param length integer  number of trials in a generation
----@return integer
 ---Example: `require "moonrank.sweep.generations".first(25, 10)   --> 21`
 function M.first(number, length) return (number - 1) // length * length + 1 end
 
@@ -19,7 +17,6 @@ function M.first(number, length) return (number - 1) // length * length + 1 end
 ---@generic T: { number: integer }
 ---@param trials T[]
 ---@param first integer
----@return T[]
 function M.before(trials, first)
   local seen = {}
   for _, trial in ipairs(trials) do
@@ -45,9 +42,6 @@ end
 
 ---Returns the name of a sampler or pruner and its options as one text. Equal options give equal
 ---texts.
----@param name string
----@param options table<string, any>
----@return string
 ---Example:
 ---```lua
 ---local described = require("moonrank.sweep.generations").described

@@ -15,13 +15,11 @@ end
 
 ---Returns the default number of workers of a sweep: one per GPU (at least 1) if the device is cuda,
 ---else one per CPU core.
----@return integer
 function M.workers() return core.device() == "cuda" and math.max(1, #names()) or core.cores() end
 
 ---Returns the environment variables of a worker, {"CUDA_VISIBLE_DEVICES=GPU"}, so that it uses one
 ---GPU. The list is empty if the device is not cuda or there is no GPU.
 ---@param worker integer  the worker's number on this machine, from 1
----@return string[]
 function M.variables(worker)
   if core.device() ~= "cuda" then return {} end
   local found = names()

@@ -12,9 +12,6 @@ local pause <const> = 1.0  -- seconds between two writes of trials' reports to t
 local Heard = check.class("mr.sweep.Heard")
 
 ---Makes an empty list of reports for the trials of a study.
----@param store mr.sweep.Store
----@param study table  the study's row
----@return mr.sweep.Heard
 function M.new(store, study)
   return setmetatable({ store = store, study = study, unwritten = {}, at = core.clock() }, Heard)
 end
@@ -31,7 +28,6 @@ end
 
 ---Adds a report of a running trial. A store that cannot be written is not an error here, because the
 ---end of the trial writes all of its reports.
----@param number integer  of the trial
 ---@param report { step: integer, values: table<string, number> }
 function Heard:add(number, report)
   self.unwritten[number] = self.unwritten[number] or {}
@@ -43,7 +39,6 @@ function Heard:add(number, report)
 end
 
 ---Forgets the unwritten reports of a trial that has ended.
----@param number integer
 function Heard:forget(number) self.unwritten[number] = nil end
 
 return M

@@ -25,7 +25,6 @@ local hyperband_options = declare("mr.sweep.HyperbandOptions", {
 ---@param max_resource integer
 ---@param factor integer
 ---@param min_resource integer
----@return mr.sweep.Bracket[]
 ---Example: `table.concat(require("moonrank.sweep.hyperband").brackets(81, 3, 1)[2].trials, " ")   --> 34 11 3 1`
 function M.brackets(max_resource, factor, min_resource)
   local power, most = 1, 0
@@ -51,7 +50,6 @@ local Hyperband = check.class("mr.sweep.Hyperband")
 ---Makes a hyperband pruner.
 ---@param options mr.sweep.HyperbandOptions
 ---@param sign integer  1 if higher reported values are better, else -1
----@return mr.sweep.Hyperband
 function M.new(options, sign)
   local where = "pruner hyperband"
   local o = hyperband_options:read(where, options)
@@ -68,7 +66,6 @@ function Hyperband.decide() return false end
 function Hyperband.generation_of() return 1 end
 
 ---Returns the number of trials in one pass over all brackets of hyperband.
----@return integer
 function Hyperband:count()
   local sum = 0
   for _, bracket in ipairs(self.brackets) do sum = sum + bracket.trials[1] end
@@ -78,7 +75,6 @@ end
 ---Returns the bracket of a trial (the group of trials of which the worst are pruned together). It
 ---depends only on the trial's number. Trials fill one bracket after another, and after the last
 ---bracket the first bracket comes again.
----@param number integer  of the trial
 ---@return mr.sweep.Bracket bracket, integer first  first: number of the bracket's first trial
 function Hyperband:bracket_of(number)
   local pass = self:count()
@@ -99,7 +95,6 @@ end
 ---Returns the number of rungs (steps at which trials pause) that a trial has reached. The last rung
 ---does not count, because a trial ends by itself there.
 ---@param trial { number: integer, so_far?: { step: integer, value: number }[] }  so_far: its reports
----@return integer
 function Hyperband:passed(trial)
   local bracket = self:bracket_of(trial.number)
   local count = 0
@@ -109,7 +104,6 @@ end
 
 ---Returns the training step at which a trial pauses next; nil if the trial runs to its end.
 ---@param trial { number: integer, so_far?: { step: integer, value: number }[] }  so_far: its reports
----@return integer?
 function Hyperband:pause_at(trial)
   local bracket, passed = self:bracket_of(trial.number), self:passed(trial)
   return passed + 1 < #bracket.resources and bracket.resources[passed + 1] or nil
@@ -151,9 +145,8 @@ end
 ---Paused trials about which nothing can be decided yet are in neither list. The bracket is that of
 ---trial `number`. The decision depends only on the trials' reports, states and numbers, so a later
 ---call gives the same decisions.
----@param trials table<integer, table>   all trials of the study, by number
----@param number integer
----@param planned integer                number of the study's last trial, which may be within the bracket
+---@param trials table<integer, table>  all trials of the study, by number
+---@param planned integer  number of the study's last trial, which may be within the bracket
 ---@param is_final fun(trial: table): boolean  whether a trial has ended and will not be retried
 ---@return table[] promoted, table[] pruned
 function Hyperband:decided(trials, number, planned, is_final)

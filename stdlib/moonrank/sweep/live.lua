@@ -17,10 +17,7 @@ local live_options = declare("mr.sweep.LiveOptions", {
 }, progress.display_options)
 
 ---Makes the progress display of a sweep, which is first written by `update`.
----@param name string        of the study
----@param schedule mr.sweep.Schedule
 ---@param options? mr.sweep.LiveOptions
----@return mr.sweep.Live
 function M.new(name, schedule, options)
   local self = setmetatable(live_options:read("mr.sweep", options), Live)
   self.name, self.schedule, self.lines = name, schedule, 0
@@ -52,7 +49,6 @@ end
 ---because a terminal cuts off the end of a long line.
 ---@param running { trial: table }[]
 ---@param workers integer  number of trials that may run at once
----@return string
 function Live:summary(running, workers)
   local s, now = self.schedule, self.clock()
   local ended = s:ended()
@@ -109,7 +105,6 @@ function Live:update(running, workers)
 end
 
 ---Prints a line that later updates of the display do not overwrite. A quiet display prints nothing.
----@param text string
 function Live:say(text)
   if self.quiet then return end
   self:_clear()

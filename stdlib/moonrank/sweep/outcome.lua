@@ -111,7 +111,6 @@ end
 -- metrics), by the name of the number; nil if no text is known.
 ---@param values table<string, any>  per list, by name
 ---@param result table               what the trial returned
----@param run? mr.Run
 local function conventions_of(values, result, run)
   local found = {}
   for name, metric in pairs(run and rawget(run, "metrics") or {}) do
@@ -179,9 +178,8 @@ end
 ---other numbers and values per list. Raises an error if the result cannot be stored, e.g. if it is
 ---not a number or a table of numbers by name. `assumed` is true if the script gave neither a metric
 ---nor a direction.
----@param result any       what the trial's function returned
+---@param result any                                                     what the trial's function returned
 ---@param o? { metric?: string, direction?: string, assumed?: boolean }  as in mr.sweep.Context
----@return mr.sweep.Outcome
 function M.of(result, o)
   o = o or {}
   local metric, reports, directions = o.metric, nil, {}

@@ -51,10 +51,8 @@ function Process:how()
 end
 
 ---Returns `count` runners, each of which can start a worker process of a sweep on this machine.
----@param count integer
 ---@param words string[]  command line of a worker
 ---@param variables fun(slot: integer): string[]  "NAME=VALUE" for the environment of worker `slot`
----@return mr.sweep.Runner[]
 function M.runners(count, words, variables)
   local runners = {}
   for slot = 1, count do

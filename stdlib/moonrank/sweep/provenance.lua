@@ -1,6 +1,6 @@
 -- Checks that a study's earlier trials used the data that the script has now, and ran under this numerics version. The
 -- store has the fingerprints of each trial's data. For a comparison, a trial runs again with the current data, but only
--- up to its call of mr.fit.
+-- up to its call of mr.fit. In all functions, `study` is the study's row in the store.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local forced = require "moonrank.sweep.forced"
@@ -136,9 +136,6 @@ end
 
 ---Raises an error if trials of a study used other data than the script has now, or if the store has
 ---no record of their data.
----@param store mr.sweep.Store
----@param study table                the study's row in the store
----@param context mr.sweep.Context
 ---@param job fun(number: integer): mr.sweep.Job  returns what a trial needs to run again
 function M.check(store, study, context, job)
   local why = objection(store, study, context, job)
@@ -148,9 +145,6 @@ end
 ---Records that a study continues with `force = true` although its trials used other data. If the
 ---code changed, too, only the change of code is recorded, because trials may run long before they
 ---use their data.
----@param store mr.sweep.Store
----@param study table                the study's row in the store
----@param context mr.sweep.Context
 ---@param job fun(number: integer): mr.sweep.Job  returns what a trial needs to run again
 function M.note(store, study, context, job)
   for _, field in ipairs{ "data", "script", "form of the recorded code" } do
@@ -162,8 +156,6 @@ end
 
 ---Raises an error if trials of a study ran under another numerics version than that of this
 ---program, or if their version was not recorded.
----@param store mr.sweep.Store
----@param study table  the study's row in the store
 function M.check_numerics(store, study)
   local others = {}
   for _, each in ipairs(store:numerics(study)) do

@@ -34,7 +34,6 @@ end
 ---trial.
 ---@param trial mr.sweep.Progress
 ---@param others mr.sweep.Progress[]  ended trials; numbers from generation_of(trial.number) on do not count
----@return boolean
 function Pruner:decide(trial, others)
   if #trial.reports == 0 then return false end
   local seen = {}
@@ -47,16 +46,12 @@ end
 ---Returns the number of the first trial in a trial's generation (consecutive trials that are
 ---compared with the same earlier trials). All trials with smaller numbers must have ended when the
 ---trial starts.
----@param number integer  of the trial
----@return integer
 function Pruner:generation_of(number) return generations.first(number, self._options.generation) end
 
 ---Returns how many trials a study with this pruner has by default: nil, except for hyperband.
----@return integer?
 function Pruner.count() end
 
 ---Returns the pruner's name and options as text, such as "median(generation = 10, startup = 5)".
----@return string
 function Pruner:describe() return generations.described(self.name, self._options) end
 
 function Pruner:__tostring() return self:describe() end
@@ -166,7 +161,6 @@ function deciders.wilcoxon(self, trial, others)
 end
 
 ---Returns the names of all pruners, e.g. "median".
----@return string[]
 function M.names()
   local names = check.names(deciders)
   return table.move({ "hyperband" }, 1, 1, #names + 1, names)
@@ -176,7 +170,6 @@ end
 ---@param how string|table
 ---@param direction? string  "maximize" (default) or "minimize"
 ---@param defaults? table<string, any>  values of options that `how` leaves out
----@return mr.sweep.Pruner
 ---Example: `require("moonrank.sweep.pruners").make{"hyperband", max_resource = 81}:count()   --> 143`
 function M.make(how, direction, defaults)
   local name, options = generations.named(how)

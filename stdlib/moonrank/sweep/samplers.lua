@@ -25,11 +25,7 @@ Sampler.first = {}
 
 ---Returns `count` random numbers in [0, 1) for a parameter of a trial. They are computed from the
 ---seed, the trial's number and the parameter's name, so they do not depend on earlier draws.
----@param seed integer    of the study
----@param number integer  of the trial
----@param name string     of the parameter
----@param count integer
----@return number[]
+---@param seed integer  of the study
 function M.random(seed, number, name, count)
   local use = ("sweep trial %d parameter %s"):format(number, name)
   return core.uniform({ count }, 0, 1, seed, use, "float64", "cpu"):totable()
@@ -40,8 +36,8 @@ local function random_value(self, number, entry)
 end
 
 ---Returns the parameters with which trial `number` should run, by name.
----@param number integer              of the trial, from 1
----@param history? mr.sweep.Trial[]   ended trials; numbers from generation_of(number) on do not count
+---@param number integer             of the trial, from 1
+---@param history? mr.sweep.Trial[]  ended trials; numbers from generation_of(number) on do not count
 ---@return table<string, any>
 function Sampler:suggest(number, history)
   local params = self._suggest(self, number, generations.before(history or {}, self:generation_of(number)))
@@ -79,8 +75,6 @@ end
 ---Returns the number of the first trial in a trial's generation (consecutive trials that are
 ---suggested from the same results). All trials with smaller numbers must have ended when the
 ---trial's parameters are suggested. The result is 1 if the sampler does not use results.
----@param number integer  of the trial
----@return integer
 function Sampler:generation_of(number)
   local length = self._options.generation
   return length and generations.first(number, length) or 1
@@ -88,13 +82,11 @@ end
 
 ---Returns how many trials the sampler can suggest: the size of a grid; nil if the number is not
 ---limited.
----@return integer?
 function Sampler:count()
   if self.name == "grid" then return self.space:count() end
 end
 
 ---Returns the sampler's name and options, and the parameters set by `begin_with`, as text.
----@return string
 function Sampler:describe()
   local first = #self.first > 0 and ", first " .. settings.text("mr.sweep", "first", self.first) or ""
   return generations.described(self.name, self._options) .. first
@@ -176,17 +168,14 @@ function makers.tpe(space, seed, options, direction, defaults)
 end
 
 ---Returns the names of all samplers (grid, random, sobol, tpe), sorted.
----@return string[]
 function M.names() return check.names(makers) end
 
 ---Makes a sampler from its name, or from a table with the name and options: {"tpe",
 ---generation = 20}.
 ---@param how string|table
----@param space mr.sweep.Space
----@param seed integer            of the study
----@param direction? string       "maximize" (default) or "minimize"
+---@param seed integer                        of the study
+---@param direction? string                   "maximize" (default) or "minimize"
 ---@param defaults? { generation?: integer }  values of options that `how` leaves out
----@return mr.sweep.Sampler
 function M.make(how, space, seed, direction, defaults)
   local name, options = generations.named(how)
   if not makers[name] then check.unknown("sampler", name, M.names()) end

@@ -55,7 +55,6 @@ end
 ---Makes the schedule of a study from its trials in the store. Trials that ended there are not run
 ---again.
 ---@param o mr.sweep.Schedule.Options
----@return mr.sweep.Schedule
 function M.new(o)
   local self = setmetatable({
     store = o.store, study = o.study, space = o.space, sampler = o.sampler, pruner = o.pruner or false, retry = o.retry,
@@ -81,8 +80,6 @@ function M.new(o)
 end
 
 ---Returns true if a trial has ended and will not be retried.
----@param trial table
----@return boolean
 function Schedule:is_final(trial)
   if trial.state == "done" or trial.state == "pruned" then return true end
   return (trial.state == "failed" or trial.state == "killed") and trial.attempts > self.retry
@@ -148,7 +145,6 @@ function Schedule:_halve(number)
 end
 
 ---Returns how many trials of the study have ended and will not be retried.
----@return integer
 function Schedule:ended()
   local sum = 0
   for _, count in pairs(self.counts) do sum = sum + count end
@@ -235,7 +231,6 @@ end
 ---finished in this run, times the number of trials left, divided by the number of workers. Returns
 ---nil until the first trial has finished.
 ---@param workers integer
----@return number?
 function Schedule:left(workers)
   local finished = self.finished
   if finished.trials == 0 then return nil end
@@ -244,8 +239,6 @@ end
 
 ---Returns the fields of a trial that its worker needs to run it: number, seed, parameters, attempt,
 ---folder and pause.
----@param trial table
----@return mr.sweep.Job
 function Schedule:job(trial)
   return { number = trial.number, seed = trial.seed, params = trial.params, attempt = trial.attempts + 1,
     folder = files.of_trial(self.folder, trial.number), pause = self.halving and self.halving:pause_at(trial) or nil }
@@ -253,7 +246,6 @@ end
 
 ---Returns the progress of the trials with which the pruner may compare a trial: trials of earlier
 ---generations with a number above `known`.
----@param trial table
 ---@param known? integer  largest number of a trial that the caller has already (default 0)
 ---@return mr.sweep.Progress[]  empty without a pruner
 function Schedule:others(trial, known)
@@ -296,9 +288,9 @@ end
 
 ---Stores how a trial ended, in the store file and in this schedule. Schedules the trial to run
 ---again if it failed and has retries left.
----@param trial table     from `next`
----@param outcome table   state, value, numbers, lists, reports, time and data, as from mr.sweep's trials
----@param metric string   name of the reports that the pruner reads
+---@param trial table    from `next`
+---@param outcome table  state, value, numbers, lists, reports, time and data, as from mr.sweep's trials
+---@param metric string  name of the reports that the pruner reads
 function Schedule:finish(trial, outcome, metric)
   if next(outcome.loaded or {}) then
     self.study.script = code.joined(self.study.script, nil, outcome.loaded)

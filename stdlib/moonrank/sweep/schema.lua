@@ -44,12 +44,10 @@ end
 
 ---Returns the schema version of the store in a database; 0 if the database does not contain a store
 ---yet.
----@return integer
 function M.version_of(database) return pragma(database, "user_version") end
 
 ---Updates a store's database to the schema of the last version in `versions`. It does nothing if
 ---the store has this version or a later one.
----@param store mr.sweep.Store
 ---@param versions string[][]  SQL statements by version: entry i updates a store from version i - 1
 function M.migrate(store, versions)
   for i = M.version_of(store._database) + 1, #versions do
@@ -98,10 +96,8 @@ end
 ---Tables with damaged rows are an objection for a writer. A reader (`only_reads`) leaves damaged
 ---rows out. The schema is read in one transaction.
 ---@param versions string[][]  SQL statements by version: entry i updates a store from version i - 1
----@param path string          of the store
 ---@param only_reads boolean   whether the program only reads the store
 ---@param is_checked? boolean  whether the rows are known to be intact, so that they are not checked
----@return string?
 ---@return boolean?  whether damaged rows are left out
 function M.objection(database, versions, path, only_reads, is_checked)
   database:run("BEGIN", {}, 0)

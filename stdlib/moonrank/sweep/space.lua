@@ -116,7 +116,6 @@ end
 ---Makes a search space from a table, which has parameters by name and conditions (`mr.when`)
 ---without a name. A search space is returned unchanged.
 ---@param t table|mr.sweep.Space
----@return mr.sweep.Space
 ---Example: `require("moonrank.sweep.space").new{a = mr.choice{1, 2}, b = mr.range(1, 3)}:count()   --> 6`
 function M.new(t)
   if getmetatable(t) == Space then return t end
@@ -128,13 +127,11 @@ end
 
 ---Returns the sorted names of all parameters of the space, including conditional parameters. Each
 ---name occurs once.
----@return string[]
 function Space:names() return { table.unpack(self._names) } end
 
 ---Returns all parameters of the space with their possible values. A parameter comes before the
 ---parameters that depend on it. Parameters of one name under different conditions have an entry
 ---each.
----@return mr.sweep.Entry[]
 function Space:entries() return { table.unpack(self._slots) } end
 
 local function active(entry, value)
@@ -200,7 +197,6 @@ end
 
 ---Returns how many combinations a grid over the space has; nil if there are infinitely many or more
 ---than 2^53.
----@return integer?
 function Space:count() return entries_size(self._entries) or nil end
 
 local decode
@@ -257,7 +253,6 @@ end
 
 ---Returns the parameters that a trial gets. If a parameter is a choice with named values, its name
 ---is replaced by the named value.
----@param params table<string, any>
 ---@return table<string, any>
 ---Example: `require("moonrank.sweep.space").new{net = mr.choice{small = {46}}}:values{net = "small"}.net[1]   --> 46`
 function Space:values(params)
@@ -282,7 +277,6 @@ end
 
 ---Returns the space as text. Spaces with equal parameters give equal texts, in any order of keys.
 ---Named values of a choice that are not plain data, such as functions, appear by name only.
----@return string
 ---Example: `require("moonrank.sweep.space").new{n = mr.range(1, 3)}:describe()   --> n = range(1, 3)`
 function Space:describe() return table.concat(describe(self._entries, "", {}), "\n") end
 

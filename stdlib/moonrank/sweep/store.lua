@@ -1,5 +1,5 @@
 -- Reads and writes the store of sweeps: one SQLite file with studies and their trials. One process writes to a study,
--- and other processes may read at the same time.
+-- and other processes may read at the same time. In all methods, `study` is a study's row in the store.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local damage = require "moonrank.sweep.damage"
@@ -42,8 +42,6 @@ end
 
 ---Calls `f` with the further arguments in a transaction of the store, and returns its first result.
 ---If `f` raises an error, everything that `f` wrote is rolled back and the error is raised again.
----@param f function
----@return any
 function Store:transaction(f, ...)
   self._database:run("BEGIN IMMEDIATE", {}, 0)
   local ok, result = pcall(f, ...)
@@ -74,7 +72,6 @@ end
 
 ---Writes the store's current contents to the file `path`, completely or not at all. An existing
 ---file is replaced. Other processes may write to the store at the same time.
----@param path string
 ---@param part? string  name of the file until it is whole (default: made from `path`)
 function Store:copy(path, part)
   core.make_folder(path)
@@ -114,7 +111,6 @@ end
 
 ---Returns a text that says that a copy is read instead of the store, and why; nil if the store
 ---itself is read.
----@return string?
 function Store:note() return self._database:note() end
 
 function Store:close() self._database:close() end
@@ -123,7 +119,6 @@ Store.__close = Store.close
 ---Raises an error if the file `path` is not a store, or is a store of a newer moonrank. A missing
 ---file is accepted. A file without tables is accepted, too, because a process that was killed may
 ---have created it.
----@param path string
 ---@param versions? string[][]  schema versions, for tests
 function M.look(path, versions)
   core.check_file(path)
@@ -134,18 +129,14 @@ end
 
 ---Returns true if a writer has opened the store exclusively, or was killed while it had the store
 ---open exclusively.
----@param path string
----@return boolean
 function M.is_exclusive(path) return core.file_exists(core.followed(path) .. ".writer") end
 
 ---Opens a store. Opening for writing creates a missing store, and updates a store of an older
 ---version. A store of a newer version is an error. A file with other tables than those of a store
 ---is an error, too, and is not changed.
----@param path string
 ---@param mode "read"|"write"
 ---@param versions? string[][]  schema versions, for tests; stores of older versions are then not read
----@param is_checked? boolean    reads without the check for damaged rows, which takes time for each row of the store
----@return mr.sweep.Store
+---@param is_checked? boolean  reads without the check for damaged rows, which takes time for each row of the store
 function M.open(path, mode, versions, is_checked)
   local oldest = versions and #versions or readable
   versions = versions or M.versions
@@ -180,8 +171,6 @@ function M.open(path, mode, versions, is_checked)
 end
 
 ---Returns the row of the study with this name; nil if the store has no such study.
----@param name string
----@return table?
 function Store:study(name) return self:rows("SELECT * FROM studies WHERE name = ?1", name)[1] end
 
 local study_fields = { "name", "space", "sampler", "seed", "direction", "metric", "script", "script_name",
@@ -209,9 +198,7 @@ end
 
 ---Returns a copy of a study's row with new values of the fields that `set_study` writes. Nothing is
 ---written to the store.
----@param study table                the study's row
 ---@param fields table<string, any>  values by column name
----@return table
 function Store:with(study, fields)  -- luacheck: ignore 212/self
   local row = {}
   for name, value in pairs(study) do row[name] = value end
@@ -228,7 +215,6 @@ end
 
 ---Returns the trials of a study by their number: the trial's row, with the decoded parameters in
 ---`params` and their JSON in `params_text`. Parameters that cannot be decoded are an error.
----@param study table  the study's row
 ---@param number? integer  only the trial with this number
 ---@return table<integer, table>
 function Store:trials(study, number)
@@ -253,7 +239,6 @@ end
 
 ---Records in the store that a trial begins (state "running"), with the current numerics version. It
 ---is an error if the store's file was removed or replaced.
----@param study table  the study's row
 ---@param trial { number: integer, seed: integer, params_text: string }
 function Store:begin(study, trial)
   need_file(self)
@@ -284,7 +269,6 @@ end
 ---Stores how a trial ended, in one transaction. Rows of an earlier attempt of the trial are
 ---replaced. If the trial was paused before (`add`), its new reports are added to the earlier
 ---reports.
----@param study table    the study's row
 ---@param trial table    its number and attempts
 ---@param outcome table  state, value, numbers, lists, reports, time and data
 ---@param add boolean
@@ -314,7 +298,6 @@ function Store:finish(study, trial, outcome, add)
 end
 
 ---Records in the store that a paused trial is pruned: its last reported value and the reason.
----@param study table  the study's row
 ---@param trial { number: integer, value: number, reason: string }
 function Store:prune(study, trial)
   self:columns("UPDATE trials SET state = 'pruned', value = ?3, reason = ?4 WHERE study = ?1 AND number = ?2", study.id,
@@ -334,8 +317,6 @@ end
 ---Returns the data sets that trials used, by the trial's number: of all finished and pruned trials,
 ---or only of the trial `number` if it is given. `noted` is false if the data of a trial was not
 ---recorded.
----@param study table  the study's row
----@param number? integer
 ---@return table<integer, { noted: boolean, entries: mr.data.Entry[] }>
 function Store:data(study, number)
   local by_number = {}
@@ -352,7 +333,6 @@ end
 
 ---Returns the conventions of the metrics that trials returned, by the trial's number: a JSON object
 ---with a text per metric. Trials of older program versions have no entry.
----@param study table  the study's row
 ---@return table<integer, string>
 function Store:conventions(study)
   local by_number = {}
@@ -365,7 +345,6 @@ end
 ---Returns the numerics version under which each trial of a study began, by the trial's number. A
 ---trial without a recorded version has no entry. Returns nil if all trials have the same version,
 ---or if the store records no versions.
----@param study table  the study's row
 ---@return table<integer, string>?
 function Store:numerics_of(study)
   if schema.version_of(self._database) < 3 then return nil end
@@ -377,7 +356,6 @@ end
 
 ---Returns how many trials of a study began under each numerics version, the most frequent version
 ---first. `numerics` is nil for trials without a recorded version.
----@param study table  the study's row
 ---@return { numerics: string?, trials: integer }[]
 function Store:numerics(study)
   return self:rows([[SELECT numerics, count(*) AS trials FROM trials WHERE study = ?1 GROUP BY numerics
@@ -386,8 +364,6 @@ end
 
 ---Returns the values of a metric that the trials of a study reported, by the trial's number:
 ---{{step =, value =}, ...} in the order of steps. Pruners need the values when a study is resumed.
----@param study table  the study's row
----@param name string  of the metric
 ---@return table<integer, { step: integer, value: number }[]>
 function Store:reports(study, name)
   local by_number = {}

@@ -13,9 +13,7 @@ local M = {}
 
 ---Returns the option `settings` of a sweep as the text that the study's row in the store contains:
 ---a line "NAME = VALUE" for each setting, sorted by name.
----@param settings table<string, any>
 ---@param formerly? boolean  true: with former names of options, as earlier program versions wrote the text
----@return string
 function M.settings_text(settings, formerly)
   local lines = {}
   for _, name in ipairs(check.names(settings)) do
@@ -58,9 +56,8 @@ end
 
 ---Returns a table with the fields of the row that a study gets in the store, made from the options
 ---of mr.sweep. Nothing is written.
----@param o table           the options of mr.sweep, checked
+---@param o table            the options of mr.sweep, checked
 ---@param in_worker boolean  true in a worker, which does not compute checksums of data
----@return table
 function M.describe(o, in_worker)
   local code_row = code_of(o.run, o.space, in_worker)
   local function formerly()
@@ -81,7 +78,6 @@ end
 ---Returns a checksum of a study's description, by which a worker checks that it runs the same study
 ---as its parent.
 ---@param study table  from `describe`
----@return string
 function M.fingerprint(study)
   local parts = {}
   for _, field in ipairs{ "name", "space", "sampler", "direction", "metric", "settings" } do
@@ -100,7 +96,6 @@ end
 ---of the new text after "now:".
 ---@param was string
 ---@param now string
----@return string
 ---Example:
 ---```lua
 ---local difference = require("moonrank.sweep.study").difference
@@ -202,9 +197,6 @@ end
 
 ---Returns true if the code of a study's trials is not the code that its row has.
 ---@param was table  the study's row in the store
----@param run fun(trial: mr.Trial): any
----@param space mr.sweep.Space
----@return boolean
 function M.has_other_code(was, run, space) return script_changes(was, code_of(run, space, false)) ~= nil end
 
 ---Returns the study's row in the store, and creates the row if it is missing. It is an error if the
@@ -215,10 +207,8 @@ function M.has_other_code(was, run, space) return script_changes(was, code_of(ru
 ---With `force`, the row of a changed study has the changes, but the store does not have them yet. The
 ---second result writes them. Without trials that will run, it writes only the metric and the
 ---direction, by which results are read: the study's trials are still all of the earlier script.
----@param store mr.sweep.Store
----@param now table      from `describe`
+---@param now table  from `describe`
 ---@param force boolean
----@return table
 ---@return fun(runs_some: boolean)? write
 function M.enter(store, now, force)
   local was = store:study(now.name)

@@ -132,7 +132,6 @@ end
 
 ---Returns, by name, the values of all parameters that are most promising for the next trial, given
 ---the results of earlier trials.
----@param space mr.sweep.Space
 ---@param history mr.sweep.Trial[]  earlier trials; those without a result count as bad ones
 ---@param options mr.sweep.TpeOptions
 ---@param direction string  "maximize" or "minimize"

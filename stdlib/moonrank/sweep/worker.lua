@@ -34,8 +34,7 @@ end
 
 ---Runs the trials that the parent process sends, until it has no more trials. Then this worker
 ---process exits: the function does not return.
----@param context mr.sweep.Context
----@param channel any          to the parent process, from `role`
+---@param channel any         to the parent process, from `role`
 ---@param fingerprint string  of the study; the parent compares it with its own
 function M.serve(channel, context, fingerprint)
   io.stdout:setvbuf "line"

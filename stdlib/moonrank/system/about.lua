@@ -6,7 +6,6 @@ local M = {}
 ---Returns the text of `moonrank --version`: the versions of the program and of Lua, the numerics
 ---version, the number of threads, the instruction set, and which devices and libraries are
 ---available.
----@return string
 ---Example: `require "moonrank.system.about".text():match "^%a+"   --> moonrank`
 function M.text()
   local lines = { "moonrank " .. core.version(), _VERSION }

@@ -15,7 +15,6 @@ local in_trial, undone = false, nil
 ---Records that a script defined a bound, loss, metric or model. An earlier definition with this
 ---kind and name is replaced.
 ---@param kind string  "bound", "loss", "metric" or "model"
----@param name string
 ---@param what any  the definition: a function, a table with functions, or a bound
 ---@param undo? fun()  restores the earlier meaning of the name
 function M.note(kind, name, what, undo)
@@ -25,7 +24,6 @@ end
 
 ---Calls run(...) and returns its results. Afterwards undoes the definitions that `run` made, so
 ---that they affect neither names nor studies. Names of new metrics remain registered in the core.
----@param run function
 ---@return any  results of `run`
 function M.apart(run, ...)
   local all, before, own, none = M.all, undone, {}, {}
@@ -39,7 +37,6 @@ end
 
 ---Calls run(...) as a trial of a study and returns its results. Definitions made in `run` are not
 ---recorded, because they belong to the trial's own code.
----@param run function
 ---@return any  results of `run`
 function M.within_trial(run, ...)
   local before = in_trial

@@ -54,8 +54,6 @@ M.kinds = check.names(kinds)
 ---Returns as text why a path is not of a kind such as "file" or "new folder"; nil if it is of that
 ---kind.
 ---@param kind string  "file", "folder", "data folder", "new file" or "new folder"
----@param path string
----@return string?
 ---Example: `require("moonrank.system.paths").objection("folder", "/dev/null")   --> /dev/null: is not a folder`
 ---Example: `require("moonrank.system.paths").objection("new file", "/tmp")   --> /tmp: is a folder, expected a file`
 function M.objection(kind, path) return kinds[kind](path) end
@@ -64,7 +62,6 @@ function M.objection(kind, path) return kinds[kind](path) end
 ---path, even if a folder above it is the cause.
 ---@param caller string  name of the called function, for the error
 ---@param kind string    "file", "folder", "data folder", "new file" or "new folder"
----@param path string
 function M.check(caller, kind, path)
   local objection = M.objection(kind, path)
   if not objection then return end

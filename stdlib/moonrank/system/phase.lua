@@ -18,7 +18,6 @@ end
 
 ---Starts a profile. Assign the returned value to a `<close>` variable: the profile ends when that
 ---variable is closed. Call `note` afterwards.
----@param profiler mr.Profiler
 ---@return mr.RunningProfile
 function M.measure(profiler)
   local running = profiler:start()

@@ -30,8 +30,6 @@ local Progress = {}
 Progress.__index = Progress
 
 ---Returns a duration as text to two or three digits, or to the minute if it is ten minutes or longer.
----@param seconds number
----@return string
 ---Example: `require("moonrank.system.progress").duration(90)   --> 1 min 30 s`
 function M.duration(seconds)
   seconds = math.min(seconds, 1e12)  -- a damaged store may contain any number of seconds
@@ -45,7 +43,6 @@ end
 
 ---Starts the progress display of a loop. The first call of `update` on the returned object writes
 ---it.
----@param options mr.progress.Options
 ---@return mr.Progress
 ---Example: `require "moonrank.system.progress".start{total = 50}.total   --> 50`
 function M.start(options)
@@ -88,7 +85,7 @@ end
 ---Reports that `done` steps of the loop are done. The text on a terminal is updated at most ten
 ---times a second, and always at the last step.
 ---@param done integer
----@param values? table   names and values to show, in this order: {{"loss", 0.25}, {"ndcg", 0.6}}
+---@param values? table  names and values to show, in this order: {{"loss", 0.25}, {"ndcg", 0.6}}
 function Progress:update(done, values)
   local now = self.clock()
   local due = not self.shown or done >= self.total or now - self.last >= (self.terminal and 0.1 or self.interval)

@@ -10,7 +10,6 @@ local left = math.huge  -- number of tensor entries that the function run by `wi
 ---Calls `f(...)` with a limit: the tensors that are made during the call may have at most `entries`
 ---entries in total; more are an error, which `take` raises. Returns the results of `f`.
 ---@param entries integer
----@param f function
 ---@param ... any  arguments of f
 ---@return any  results of f
 function M.within(entries, f, ...)
@@ -21,7 +20,6 @@ end
 
 ---Counts a new tensor of these sizes against the limit of `within`, and returns the sizes. Raises
 ---an error if the limit is exceeded.
----@param where string  name of the called function, for the error
 ---@param sizes integer[]
 ---@return integer[]
 function M.take(where, sizes)

@@ -131,10 +131,7 @@ end
 ---Returns the value of a setting as text. An array of two or more values is written with commas and
 ---without its outer braces; an array of one value keeps them.
 ---@param caller string  function name for errors
----@param name string
----@param value any
 ---@param formerly? boolean  whether options of objects have their former names, as in files of earlier versions
----@return string
 ---Example: `require("moonrank.system.settings").text("mr.sweep", "sizes", {8, 16})   --> 8,16`
 ---Example:
 ---```lua
@@ -153,9 +150,7 @@ end
 ---Returns the value of an option of mr.fit as text. A model is written as its options, without its
 ---parameters. All functions have the same text, because fit/script_code compares the code of
 ---functions.
----@param value any
 ---@param formerly? boolean  whether options of objects have their former names, as in files of earlier versions
----@return string
 ---Example:
 ---```lua
 ---local loss = mr.losses.ndcg{steepness = 2}
@@ -218,7 +213,6 @@ end
 ---@param was? string  the text in the file
 ---@param now? string  the present text
 ---@param here? string  what has the present text (default: in this training)
----@return string[]
 ---Example:
 ---```lua
 ---local differences = require("moonrank.system.settings").differences

@@ -16,8 +16,6 @@ end
 
 ---Returns an object as text on one line: its text if that has one line, else the first line, or for
 ---a table the names of its columns.
----@param value any
----@return string
 ---Example: `require("moonrank.table.brief").text(mr.zeros{2, 3})   --> mr.Tensor {2, 3} float32`
 ---Example:
 ---```lua

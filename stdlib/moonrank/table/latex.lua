@@ -16,7 +16,6 @@ local latex_options = declare("mr.LatexOptions", {
 })
 
 ---Checks the options of to_latex and returns them with their defaults.
----@param where string
 ---@param options? mr.LatexOptions
 ---@return table
 function M.read(where, options)
@@ -26,7 +25,6 @@ end
 ---Returns a tabular in a table environment if the options have a caption, else unchanged.
 ---@param o table  from `read`
 ---@param tabular string
----@return string
 ---Example: `require("moonrank.table.latex").placed({caption = "Loss"}, ""):match "{Loss}"   --> {Loss}`
 function M.placed(o, tabular)
   if not o.caption then return tabular end
@@ -37,7 +35,6 @@ end
 
 ---Returns the values of a list in another order: first those in `first`, in this order, then the
 ---others as they were. A value of `first` that the list lacks is an error.
----@param where string
 ---@param what string  what the values are, for the error: "system"
 ---@param values any[]
 ---@param first any[]
@@ -61,9 +58,8 @@ end
 ---Returns the places of numbers, the best number first. Missing numbers and NaN are last, and equal
 ---numbers stay in their order.
 ---@param numbers table<integer, any>
----@param places integer[]       places to sort
+---@param places integer[]  places to sort
 ---@param better "max"|"min"
----@return integer[]
 ---Example: `require("moonrank.table.latex").by_number({2, 3, 1}, {1, 2, 3}, "min")   --> {3, 1, 2}`
 function M.by_number(numbers, places, better)
   local rank, order = {}, table.move(places, 1, #places, 1, {})
@@ -143,7 +139,6 @@ end
 ---@param self mr.Table
 ---@param o table  from `read`
 ---@param groups integer[][]  row numbers of each group of rows
----@return mr.Table
 function M.arranged(self, o, groups)
   local better, copy = better_of(self), {}
   for name, value in next, self do copy[name] = value end
