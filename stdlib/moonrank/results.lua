@@ -87,7 +87,7 @@ function M.results(path, name)
   end
   local study = store:study(name)
   if not study then check.unknown("study in " .. path, name, names) end
-  return setmetatable({ path = path, name = name, study = study, _store = store, _data = {}, _warned = false }, Results)
+  return setmetatable({ path = path, name = name, study = study, _store = store, _data = {} }, Results)
 end
 
 ---Returns the trials in `states` (default: done) as columns: one array for each parameter, returned
@@ -333,27 +333,13 @@ end
 ---@return integer
 function Results:sign(name, direction)
   check.expect(type(name) == "string", "results:sign", "name", name, "the name of a column: results:sign(\"value\")")
-  local metric = text.metric_of(self.study)
-  local counts = name == "value" or name == metric
   local own = direction or better.direction(self, name)
   check.choice("results", "direction", own or "maximize", directions)
   if not own then
     check.fail("results: the direction of '%s' is not known. Pass direction = \"maximize\" or "
       .. "direction = \"minimize\"", name)
   end
-  if counts and not direction then self:_warn_direction(metric) end
   return own == "minimize" and -1 or 1
-end
-
--- Warns once if the study maximizes a number of which lower values are better, e.g. "rmse". Older versions of the
--- program did so.
-function Results:_warn_direction(metric)
-  local usual = metrics.usual_direction(metric)
-  if metrics.direction(metric) or usual ~= "minimize" or self.study.direction == usual or self._warned then return end
-  self._warned = true
-  check.warn(("results: the study '%s' maximizes '%s', but lower values of it are usually better. Pass "
-    .. "results:best(nil, {direction = \"minimize\"}) for the lowest value"):format(core.safe_text(self.name),
-    core.safe_text(metric)))
 end
 
 ---Returns the data sets that a trial used, with their fingerprints: train, valid and test data of

@@ -57,7 +57,7 @@ local function opened(path, memory)
   memory.state = state
   local is_checked = memory.is_checked and (is_same or began < memory.again)
   memory.is_checked = false
-  local store = stores.open(path, "read", nil, is_checked)
+  local store = stores.open(path, "read", is_checked)
   if not is_checked then
     local now = core.clock()
     memory.again = now + math.max(soonest, rarely * (now - began))

@@ -12,9 +12,6 @@ local M = { versions = schema.versions }
 ---a row also has other fields.
 M.longest = (256 << 20) - 4096
 
--- Oldest version of a store that can be read without an update.
-local readable = 1
-
 ---@class mr.sweep.Store
 ---@field path string
 ---@field leaves_out boolean  whether damaged rows are left out
@@ -55,11 +52,11 @@ end
 
 -- Opens the database of a store. Raises an error if it is not a store that this program can read or write.
 -- Also returns whether damaged rows are left out.
-local function opened(path, mode, versions, only_reads, is_checked)
+local function opened(path, mode, only_reads, is_checked)
   local ok, database = pcall(core.open_database, path, mode)
   if database == "interrupted" then error(database, 0) end
   if not ok then check.fail("%s", database:sub(database:find(path, 1, true) or 1)) end
-  local good, why, leaves_out = pcall(schema.objection, database, versions, path, only_reads, is_checked)
+  local good, why, leaves_out = pcall(schema.objection, database, path, only_reads, is_checked)
   if good and not why then
     if mode == "claim" then good, why = pcall(database.write_ahead, database) end
     if good then return database, leaves_out end
@@ -119,12 +116,11 @@ Store.__close = Store.close
 ---Raises an error if the file `path` is not a store, or is a store of a newer moonrank. A missing
 ---file is accepted. A file without tables is accepted, too, because a process that was killed may
 ---have created it.
----@param versions? string[][]  schema versions, for tests
-function M.look(path, versions)
+function M.look(path)
   core.check_file(path)
   -- A store that a writer has opened exclusively is skipped by this early check. It is checked later, when the sweep
   -- opens it.
-  if core.is_file(path) and not M.is_exclusive(path) then opened(path, "read", versions or M.versions):close() end
+  if core.is_file(path) and not M.is_exclusive(path) then opened(path, "read"):close() end
 end
 
 ---Returns true if a writer has opened the store exclusively, or was killed while it had the store
@@ -135,16 +131,13 @@ function M.is_exclusive(path) return core.file_exists(core.followed(path) .. ".w
 ---version. A store of a newer version is an error. A file with other tables than those of a store
 ---is an error, too, and is not changed.
 ---@param mode "read"|"write"
----@param versions? string[][]  schema versions, for tests; stores of older versions are then not read
 ---@param is_checked? boolean  reads without the check for damaged rows, which takes time for each row of the store
-function M.open(path, mode, versions, is_checked)
-  local oldest = versions and #versions or readable
-  versions = versions or M.versions
+function M.open(path, mode, is_checked)
   if mode == "write" then
     core.make_folder(path)
-    M.look(path, versions)  -- opening the file for writing changes it, so it is checked first
+    M.look(path)  -- opening the file for writing changes it, so it is checked first
   end
-  local database, leaves_out = opened(path, mode == "write" and "claim" or mode, versions, mode == "read", is_checked)
+  local database, leaves_out = opened(path, mode == "write" and "claim" or mode, mode == "read", is_checked)
   local store = setmetatable({ path = path, leaves_out = leaves_out, _database = database, _copies = false }, Store)
   if mode == "write" then
     if database:exclusive() then
@@ -156,16 +149,16 @@ function M.open(path, mode, versions, is_checked)
         changes = -1,
       }
     end
-    local good, message = pcall(schema.migrate, store, versions)
+    local good, message = pcall(schema.migrate, store)
     local has_studies = good and store._copies and store:columns("SELECT count(*) AS n FROM studies").n[1] > 0
     if has_studies then good, message = pcall(store.publish, store) end
     if good then return store end
     store:close()
     error(message, 0)
   end
-  local version = schema.version_of(store._database)
-  if version < oldest then
-    check.fail("%s is a store of version %d, expected %d. Run a sweep on it to update it", path, version, #versions)
+  local version = schema.version_of(database)
+  if version == 0 then
+    check.fail("%s is a store of version %d, expected %d. Run a sweep on it to update it", path, version, #M.versions)
   end
   return store
 end

@@ -50,7 +50,7 @@ end
 local function code_of(run, space, in_worker)
   local script_name, whole = command.script_of(run)
   local text = code.of(run, space, in_worker)
-  return { script_name = script_name, whole = whole, code = text, script = script_text(text, whole),
+  return { script_name = script_name, code = text, script = script_text(text, whole),
     formerly = function() return { script = script_text(code.of(run, space, in_worker, true), whole) } end }
 end
 
@@ -64,7 +64,7 @@ function M.describe(o, in_worker)
     return { settings = M.settings_text(o.settings, true), script = code_row.formerly().script }
   end
   return {
-    name = o.name, whole = code_row.whole, code = code_row.code, space = o.space:describe(),
+    name = o.name, code = code_row.code, space = o.space:describe(),
     sampler = o.sampler:describe() .. (o.pruner and ", pruner " .. o.pruner:describe() or ""),
     seed = o.seed, direction = o.direction, metric = o.metric, script = code_row.script,
     script_name = code_row.script_name, settings = M.settings_text(o.settings),
@@ -131,9 +131,6 @@ end
 -- Returns the changes of a study's code since its row was stored, as text; nil if nothing changed. The second result is
 -- false if the stored code has an older form and cannot be compared.
 local function script_changes(was, now)
-  if was.script:match "^%x+$" then  -- studies of earlier program versions have the checksum of the whole script file
-    return was.script ~= now.whole and "" or nil, true
-  end
   local lines, comparable = code.changes(was.script, now.script, function() return now.formerly().script end)
   local explained = lines and lines:find("run.", 1, true) and " (run is the function of the trials; run.x is a "
     .. "variable x that it uses)" or ""
@@ -232,7 +229,7 @@ function M.enter(store, now, force)
       for _, field in ipairs(runs_some and { "forced" } or { "metric", "direction" }) do store:set(row, field) end
     end
   end
-  if not was.script:match "^%x+$" and now.script ~= was.script then
+  if now.script ~= was.script then
     was.script = now.script
     store:set(was, "script")
   end
