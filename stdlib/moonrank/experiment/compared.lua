@@ -6,7 +6,6 @@ local cells_of = require("moonrank.experiment.cells").cells
 local declare = require("moonrank.options").declare
 local given = require "moonrank.experiment.given"
 local over_lists = require("moonrank.experiment.cells").over_lists
-local reading = require "moonrank.experiment.reading"
 local sentences = require "moonrank.experiment.sentences"
 local stats = require "moonrank.stats"
 local tables = require "moonrank.table"
@@ -129,13 +128,13 @@ end
 local function row_of(results, where, o)
   local runs = values.runs(results, where)
   if #runs == 0 then check.fail("mr.experiment.compared: the study has no finished trial with %s", said_of(where)) end
-  local own, ids = reading.lists(results, runs, o.value), reading.lists(results, runs, "list")
+  local own, ids = values.lists(results, runs, o.value), values.lists(results, runs, "list")
   local of_means, printed = filled(own, o.empty), printed_of(where, o)
   local all = stats.summary(of_means)
   -- Values of a user that is in several folds are averaged first, so that the user counts once in the interval of the
   -- mean.
   local row = { where = where, mean = all.mean, printed = printed, difference = printed and all.mean - printed,
-    sd = stats.summary(reading.folds(results, runs, o.value)).sd, lists = all.n, skipped = stats.summary(own).skipped,
+    sd = stats.summary(values.folds(results, runs, o.value)).sd, lists = all.n, skipped = stats.summary(own).skipped,
     runs = #runs, ends = { mean = over_lists(values.means_by(ids, of_means)) } }
   return row, values.means_by(ids, own)
 end
@@ -177,9 +176,8 @@ end
 -- Returns a caption that names the parameters whose values are pooled in each row because neither `by` nor the folds
 -- have them; "" if there are none.
 local function pooled(results, by)
-  local columns, is_in, parts = results:columns(), {}, {}
+  local columns, is_in, parts = results:columns(), { split = true, fold = true }, {}
   for _, each in ipairs(by) do is_in[each[1]] = true end
-  is_in[reading.fold_name(columns.params) or ""] = true
   for _, name in ipairs(columns.params) do
     local seen, count, column = {}, 0, columns:column("mr.experiment.compared", name)
     for _, row in ipairs(is_in[name] and {} or columns:rows("mr.experiment.compared")) do

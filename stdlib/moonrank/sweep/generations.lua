@@ -26,6 +26,17 @@ function M.before(trials, first)
   return seen
 end
 
+---Returns the first of a trial's reports at or after a step; nil if there is none.
+---@generic T: { step: integer }
+---@param reports T[]  in the order of their steps
+---@param step integer
+---@return T?
+function M.first_report(reports, step)
+  for _, report in ipairs(reports) do
+    if report.step >= step then return report end
+  end
+end
+
 ---Splits the option for a sampler or pruner, "tpe" or {"tpe", generation = 20}, into its name and a
 ---table of its options.
 ---@param how string|table

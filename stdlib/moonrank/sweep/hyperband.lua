@@ -85,12 +85,7 @@ function Hyperband:bracket_of(number)
   end
 end
 
--- Returns a trial's first report at or after a step; nil if there is none yet.
-local function report_at(trial, step)
-  for _, report in ipairs(trial.so_far or {}) do
-    if report.step >= step then return report end
-  end
-end
+local function report_at(trial, step) return generations.first_report(trial.so_far or {}, step) end
 
 ---Returns the number of rungs (steps at which trials pause) that a trial has reached. The last rung
 ---does not count, because a trial ends by itself there.

@@ -102,21 +102,15 @@ declared.asha = declare("mr.sweep.AshaOptions", {
     help = "step of the first rung; later rungs are at factor times, factor^2 times, ... this step" },
 }, generation_options)
 
-local function first_from(trial, step)
-  for _, report in ipairs(trial.reports) do
-    if report.step >= step then return report end
-  end
-end
-
 -- The asha pruner: asynchronous successive halving (Li et al. 2020). At a rung (certain steps), n trials have reported
 -- so far, including this trial. The trial continues if it is the best, or among the best n / factor.
 function deciders.asha(self, trial, others)
   local o, step, rung = self._options, last_report(trial).step, self._options.min_resource
   while rung * o.factor <= step do rung = rung * o.factor end
-  if step < rung or first_from(trial, rung) ~= last_report(trial) then return false end
+  if step < rung or generations.first_report(trial.reports, rung) ~= last_report(trial) then return false end
   local own, better, count = score(self, last_report(trial).value), 0, 1
   for _, other in ipairs(others) do
-    local report = first_from(other, rung)
+    local report = generations.first_report(other.reports, rung)
     if report then
       count = count + 1
       if score(self, report.value) > own then better = better + 1 end
