@@ -18,22 +18,21 @@ local function script_level()
   end
 end
 
----Raises an error with a formatted message. Its position is the line of the script that called into
----the library.
+---Raises an error with a formatted message. Its position is the line of the script that called into the library.
 ---@param ... any  arguments of string.format
 function M.fail(message, ...)
   local text = select("#", ...) > 0 and message:format(...) or message
   error(text, script_level())
 end
 
----Returns an error message without its position ("file:line: ") and without the name of the
----function that raised the error.
+---Returns an error message without its position ("file:line: ") and without the name of the function that raised the
+---error.
 ---Example: `require("moonrank.check").reason("x.lua:3: load: no tensor 'a'")   --> no tensor 'a'`
 function M.reason(message) return (tostring(message):gsub("^[^\n]-:%d+: ", ""):gsub("^[%a_][%w_]*: ", "")) end
 
----Returns the text of a caught error that the library raises again. A position in a function of the
----script is kept. A position inside the library is removed, because the new error has the position
----of the script's line that called the library.
+---Returns the text of a caught error that the library raises again. A position in a function of the script is kept. A
+---position inside the library is removed, because the new error has the position of the script's line that called the
+---library.
 function M.retold(message)
   local _, here = pcall(M.fail, "")
   local text = tostring(message)
@@ -41,8 +40,7 @@ function M.retold(message)
   return at and at ~= here and at:sub(1, 7) ~= "stdlib/" and text or M.reason(text)
 end
 
----Raises an error if the value `text` of the argument `what` is not UTF-8, because JSON files
----cannot hold other text.
+---Raises an error if the value `text` of the argument `what` is not UTF-8, because JSON files cannot hold other text.
 ---@param what string  name of the argument
 function M.utf8(where, what, text)
   if utf8.len(text) then return end
@@ -53,8 +51,7 @@ end
 ---Prints a warning on standard error.
 function M.warn(text) io.stderr:write(core.safe_text(text, true), "\n") end
 
----Returns a text without the spaces at its end. The loop takes linear time; a Lua pattern may take
----quadratic time.
+---Returns a text without the spaces at its end. The loop takes linear time; a Lua pattern may take quadratic time.
 ---Example: `#require("moonrank.check").without_end_blanks("a b  ")   --> 3`
 function M.without_end_blanks(text)
   local last = #text
@@ -62,8 +59,7 @@ function M.without_end_blanks(text)
   return text:sub(1, last)
 end
 
----Returns the name of a value's class, such as mr.Tensor, or else its Lua type. Error messages use
----this name.
+---Returns the name of a value's class, such as mr.Tensor, or else its Lua type. Error messages use this name.
 ---Example: `require("moonrank.check").kind(mr.ones(2))   --> mr.Tensor`
 function M.kind(value)
   local meta = getmetatable(value)
@@ -71,8 +67,8 @@ function M.kind(value)
   return type(name) == "string" and name ~= "" and name or type(value)
 end
 
----Returns a value as text for an error: 'abc', 1.5, NaN, {1, 2}, a mr.Tensor {3} float32. An array
----of at most 4 elements is written with its elements.
+---Returns a value as text for an error: 'abc', 1.5, NaN, {1, 2}, a mr.Tensor {3} float32. An array of at most 4
+---elements is written with its elements.
 ---Example: `require("moonrank.check").found({1, "a"})   --> {1, 'a'}`
 function M.found(value)
   local kind, name = type(value), M.kind(value)
@@ -88,8 +84,7 @@ function M.found(value)
   return "a " .. name .. (name == "mr.Tensor" and is_open and " " .. shape or "")
 end
 
----Returns the value of an argument. Raises an error if it is not allowed: "mr.seed: n is 'x', expected
----an integer".
+---Returns the value of an argument. Raises an error if it is not allowed: "mr.seed: n is 'x', expected an integer".
 ---@param ok any           whether the value is allowed
 ---@param expected string  the allowed values, in words
 ---@param ... any          arguments of string.format for `expected`
@@ -101,8 +96,8 @@ function M.expect(ok, where, name, value, expected, ...)
   M.fail("%s: %s is %s, expected %s", where, name, M.found(value), expected)
 end
 
----Raises an error if an argument has another number of entries than it must have: "f: users has 2
----entries, expected 3, one for each list".
+---Raises an error if an argument has another number of entries than it must have: "f: users has 2 entries, expected 3,
+---one for each list".
 ---@param count integer  its number of entries
 ---@param expected integer
 ---@param why string     what needs this number: "one for each list"
@@ -135,8 +130,8 @@ function M.one_per(what, where, value, count)
     type(value) == "number" and "the number " or "", M.found(value), count, what)
 end
 
----Returns an array of numbers. Raises an error if it is not a table, or has an element that is not a
----number up to `largest` in size. NaN is a number.
+---Returns an array of numbers. Raises an error if it is not a table, or has an element that is not a number up to
+---`largest` in size. NaN is a number.
 ---@param list number[]
 ---@param largest? number  (default: infinity)
 ---@return number[] list
@@ -154,8 +149,7 @@ function M.numbers(where, name, list, largest)
   return list
 end
 
----Returns an array. Raises an error if it is empty: "f: metrics is empty, expected at least one
----metric".
+---Returns an array. Raises an error if it is empty: "f: metrics is empty, expected at least one metric".
 ---@param entry string  one entry, in words
 ---@return any[] list
 ---Example: `#require("moonrank.check").not_empty("f", "nsr", {1, 2}, "number")   --> 2`
@@ -164,8 +158,8 @@ function M.not_empty(where, name, list, entry)
   return list
 end
 
----Returns the positions of the values of an array, by value. Raises an error if it contains a value
----twice: "f: order has 'ap' twice, expected different values".
+---Returns the positions of the values of an array, by value. Raises an error if it contains a value twice: "f: order
+---has 'ap' twice, expected different values".
 ---@return table<any, integer>
 ---Example: `require("moonrank.check").distinct("f", "order", {"a", "b"}).b   --> 2`
 function M.distinct(where, name, list)
@@ -192,8 +186,8 @@ function M.indices(where, name, list, most, entry)
   end
 end
 
----Raises an error if an option was given that has no effect: "f: nsr is 2, but by = 'user' takes no
----nsr. Leave out nsr".
+---Raises an error if an option was given that has no effect: "f: nsr is 2, but by = 'user' takes no nsr. Leave out
+---nsr".
 ---@param value any   its value; nil if it was not given
 ---@param why string  why it has no effect
 ---@param ... any     arguments of string.format for `why`
@@ -211,8 +205,8 @@ function M.nearest(name, known) return core.nearest_name(tostring(name), known) 
 -- end ("BCE_Loss" gives "bce").
 local function folded(name) return (name:lower():gsub("_", ""):gsub("^(.+)loss$", "%1")) end
 
----Returns advice on a name that other libraries or beginners in Lua use: what to write in Moonrank
----instead. Returns nil if there is no advice.
+---Returns advice on a name that other libraries or beginners in Lua use: what to write in Moonrank instead. Returns nil
+---if there is no advice.
 ---@param place string  where the name was used: "mr.Tensor", "mr.losses", "metric"
 ---@param name any      a number is looked up as "[]", any other index as "[...]"
 ---Example: `require("moonrank.check").other_name("mr.Tensor", "log1p")   --> (1 + x):log()`
@@ -228,8 +222,8 @@ function M.other_name(place, name)
   end
 end
 
----Raises an error about an unknown name, e.g. of a metric. The error says what to write instead, or
----offers the nearest known name and lists all known names, which are sorted in place.
+---Raises an error about an unknown name, e.g. of a metric. The error says what to write instead, or offers the nearest
+---known name and lists all known names, which are sorted in place.
 ---@param what string  kind of the name: "metric", "option of mr.fit"
 function M.unknown(what, name, known)
   table.sort(known)
@@ -276,15 +270,15 @@ local function unless_from_elsewhere(ok, message, ...)
   return ok, message, ...
 end
 
----Calls `f` with the further arguments like pcall, but raises errors by Ctrl-C and lack of memory
----again. Otherwise the caller would take such an error for a failure of the function.
+---Calls `f` with the further arguments like pcall, but raises errors by Ctrl-C and lack of memory again. Otherwise the
+---caller would take such an error for a failure of the function.
 ---@return boolean ok
 ---@return any  what f returned, or the error
 ---Example: `require("moonrank.check").attempt(error, "no", 0)   --> false, no`
 function M.attempt(f, ...) return unless_from_elsewhere(pcall(f, ...)) end
 
----Returns a field or method of any object, also of an object whose class a script defines. Returns
----nil if the object has no such field, or if reading the field raises an error.
+---Returns a field or method of any object, also of an object whose class a script defines. Returns nil if the object
+---has no such field, or if reading the field raises an error.
 ---Example: `require("moonrank.check").field(mr.losses.ap(), "nosuch")   --> nil`
 function M.field(of, name)
   local ok, value = M.attempt(function() return of[name] end)
@@ -306,8 +300,8 @@ end
 ---Returns true if the value is a number that is neither NaN nor infinite.
 function M.is_finite(value) return type(value) == "number" and value - value == 0 end
 
----Returns true if an array is a range {lowest, highest}: two different numbers in ascending order,
----each at most `largest` in absolute value.
+---Returns true if an array is a range {lowest, highest}: two different numbers in ascending order, each at most
+---`largest` in absolute value.
 ---@param largest number
 ---Example: `require("moonrank.check").is_range({1, 0}, 1e100)   --> false`
 function M.is_range(range, largest)
@@ -316,8 +310,8 @@ function M.is_range(range, largest)
     and -largest <= low and low < high and high <= largest
 end
 
----Returns `value` if it is one of `choices`, else raises an error. The error offers the nearest
----choice and lists all choices.
+---Returns `value` if it is one of `choices`, else raises an error. The error offers the nearest choice and lists all
+---choices.
 ---@return any value
 ---Example: `require("moonrank.check").choice("f", "ties", "mean", {"mean", "worst"})   --> mean`
 function M.choice(where, name, value, choices)

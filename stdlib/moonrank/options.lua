@@ -66,8 +66,8 @@ M.former_names = {}
 -- because most runs need neither.
 local function words() return require "moonrank.options.words" end
 
----Returns the alternatives of a LuaCATS type, which `|` separates: two for "string|number", but one
----for "fun(x: string|number)".
+---Returns the alternatives of a LuaCATS type, which `|` separates: two for "string|number", but one for "fun(x:
+---string|number)".
 ---Example: `#require("moonrank.options").alternatives("string|(string|number)[]")   --> 2`
 function M.alternatives(kind)
   local list, depth, first = {}, 0, 1
@@ -79,8 +79,8 @@ function M.alternatives(kind)
   return list
 end
 
----Returns the LuaCATS types of the values that an option accepts. If the option has a list of
----choices, the type "string" is left out, because only the choices are accepted as texts.
+---Returns the LuaCATS types of the values that an option accepts. If the option has a list of choices, the type
+---"string" is left out, because only the choices are accepted as texts.
 function M.types_of(row)
   local list = {}
   for _, kind in ipairs(M.alternatives(row[2])) do
@@ -219,9 +219,8 @@ function Unprepared.__index(declaration, key)
   return declaration[key]
 end
 
----Declares the options of a function that the documentation does not list: options in a file, or
----options of a model that a script defines. The returned declaration checks given options by its
----method `read`.
+---Declares the options of a function that the documentation does not list: options in a file, or options of a model
+---that a script defines. The returned declaration checks given options by its method `read`.
 ---@param rows (mr.options.Row|mr.options.Declaration|string)[]  a text begins a group; a declaration adds its options
 ---@param ... mr.options.Declaration  declarations whose options follow
 ---@return mr.options.Declaration
@@ -230,8 +229,8 @@ function M.unlisted(name, rows, ...)
   return setmetatable({ name = name, parts = parts }, Unprepared)
 end
 
----Declares the options of a function, which the documentation lists under the name of the
----declaration. The returned declaration checks given options by its method `read`.
+---Declares the options of a function, which the documentation lists under the name of the declaration. The returned
+---declaration checks given options by its method `read`.
 ---@param name string  name of the class in the documentation: "mr.FitOptions"
 ---@param rows (mr.options.Row|mr.options.Declaration|string)[]  a text begins a group; a declaration adds its options
 ---@param ... mr.options.Declaration  declarations whose options follow
@@ -241,9 +240,8 @@ function M.declare(name, rows, ...)
   return M.declared[name]
 end
 
----Returns the first index at which the array `value` of an option has an element that the option
----does not allow. Otherwise returns a key of `value` that is not an index of an array, or nil if
----all elements are allowed.
+---Returns the first index at which the array `value` of an option has an element that the option does not allow.
+---Otherwise returns a key of `value` that is not an index of an array, or nil if all elements are allowed.
 ---@param row mr.options.Row  with `element`
 ---@param value table
 function M.wrong_key(row, value)
@@ -305,8 +303,8 @@ local function check_relations(self, where, given, o)
   end
 end
 
----Checks the options that a script passed, and returns them with the defaults of the other options.
----An unknown option, a value that is not allowed, and a missing required option are errors.
+---Checks the options that a script passed, and returns them with the defaults of the other options. An unknown option,
+---a value that is not allowed, and a missing required option are errors.
 ---@param given? table  options that the script passed
 ---@return table
 function Declaration:read(where, given)
@@ -337,8 +335,7 @@ function Declaration:read(where, given)
   return o
 end
 
----Returns the declared options in the form in which fields of a class are documented: name, type
----and text of each.
+---Returns the declared options in the form in which fields of a class are documented: name, type and text of each.
 function Declaration:fields() return words().fields(self.rows) end
 
 return M

@@ -31,8 +31,7 @@ local function shown(value)
   return "{" .. table.concat(parts, ", ") .. "}"
 end
 
----Returns the fields of a table as text on one line, sorted by name. Names that begin with _ are
----left out.
+---Returns the fields of a table as text on one line, sorted by name. Names that begin with _ are left out.
 ---@param fields table<string, any>
 ---@return string
 ---Example: `require("moonrank.record").fields{b = 0.5, a = {1, 2}}   --> a = {1, 2}, b = 0.5`
@@ -60,8 +59,8 @@ local function flat(fields, before, into)
   return into
 end
 
----Returns a table with one row, and a column for each field of the record. A field of a nested
----table is called "params.lr". Tensors and lists are shown by their sizes.
+---Returns a table with one row, and a column for each field of the record. A field of a nested table is called
+---"params.lr". Tensors and lists are shown by their sizes.
 ---@return mr.Table
 ---Example: `mr.stats.summary(mr.tensor{1, 3}):table().columns[1]   --> mean`
 function Record:table()
@@ -86,9 +85,8 @@ local function fixed(what, may_be_absent)
   end
 end
 
----Makes the table `fields` a record and returns the same table. A record prints as its name and its
----fields, and has the exports of mr.Record (to_markdown, to_csv, ...). Without `index`, reading an
----unknown field is an error.
+---Makes the table `fields` a record and returns the same table. A record prints as its name and its fields, and has the
+---exports of mr.Record (to_markdown, to_csv, ...). Without `index`, reading an unknown field is an error.
 ---@param name string  what kind of result it is: "paired_t"
 ---@param fields table<string, any>
 ---@param index? fun(self: table, name: string): any  returns the value of any other field; one function per record name

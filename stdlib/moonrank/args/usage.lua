@@ -9,8 +9,8 @@ local M = {}
 ---Example: `require("moonrank.args.usage").typed "batch_size"   --> --batch-size`
 function M.typed(name) return "--" .. name:gsub("_", "-") end
 
----Returns the value of an option as it is typed: the values of a list with commas between them, and
----'' for an empty text.
+---Returns the value of an option as it is typed: the values of a list with commas between them, and '' for an empty
+---text.
 ---Example: `require("moonrank.args.usage").written{1, 2}   --> 1,2`
 function M.written(value)
   if type(value) ~= "table" then return value == "" and "''" or tostring(value) end
@@ -19,8 +19,7 @@ function M.written(value)
   return table.concat(parts, ",")
 end
 
----Returns the allowed range of a numeric option for --help and errors: " from 1 to 5", " from 1", or
----"" without limits.
+---Returns the allowed range of a numeric option for --help and errors: " from 1 to 5", " from 1", or "" without limits.
 ---@param declared mr.args.Declaration
 ---Example: `require("moonrank.args.usage").range_text{least = 1}:sub(2)   --> from 1`
 function M.range_text(declared)

@@ -11,8 +11,8 @@ local to_file = '; a file gets the text by io.open("file", "w"):write(x:%s()):cl
 local instead = { to_csv = to_file, to_json = to_file, to_latex = to_file, to_markdown = to_file, to_html = to_file,
   requires_grad = "; a tensor without gradients is x:detach()" }
 
----Returns the options that a script passed to an export such as x:to_csv. A text is an error that
----says how to write the exported text to a file.
+---Returns the options that a script passed to an export such as x:to_csv. A text is an error that says how to write the
+---exported text to a file.
 ---@param where string  "evaluation:to_csv"
 ---@return any options
 ---Example: `require("moonrank.check.calls").export_options("x:to_csv", {lists = true}).lists   --> true`
@@ -51,8 +51,8 @@ local function may_have(value, method, class)
   return type(value) == "table" and rawget(class, "__gc") == nil
 end
 
----Raises an error if a call has more arguments than the function takes, or if a method was called
----with a dot instead of a colon, so that a wrong value is taken for the object.
+---Raises an error if a call has more arguments than the function takes, or if a method was called with a dot instead of
+---a colon, so that a wrong value is taken for the object.
 ---@param name string   name of the function; a method has a colon in it
 ---@param most integer  largest number of arguments, with the object of a method
 ---@param meta? table   metatable of the objects whose method it is
@@ -65,8 +65,8 @@ function M.refuse(name, f, most, meta, ...)
     object, method)
 end
 
----Raises an error about a field that objects of a class do not have. The error says what to write
----instead, or offers the nearest field name.
+---Raises an error about a field that objects of a class do not have. The error says what to write instead, or offers
+---the nearest field name.
 function M.no_field(class, name, known)
   local shown = type(name) == "table" and "table {...}" or core.safe_text(tostring(name))
   local other = check.other_name(class, name)
@@ -75,8 +75,7 @@ function M.no_field(class, name, known)
   check.fail("%s has no field '%s'%s", class, shown, near and (", did you mean '%s'?"):format(near) or "")
 end
 
----Returns the names of the fields and methods of an object. An error about a misspelt name offers
----the nearest of them.
+---Returns the names of the fields and methods of an object. An error about a misspelt name offers the nearest of them.
 ---@param self table  the object
 function M.fields_of(self, class)
   local known = {}

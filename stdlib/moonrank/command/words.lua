@@ -17,8 +17,8 @@ function M.help(about, declarations)
   return wrap.text(about, width) .. usage.text(nil, args.declared(declarations)):match "\n\noptions:.*"
 end
 
----Divides the words of a command into names and options. `short` has the long form of short
----options, such as ["-q"] = "--per-query". Words after `several`, such as "-m", are handed to
+---Divides the words of a command into names and options. `short` has the long form of short options, such as ["-q"] =
+---"--per-query". Words after `several`, such as "-m", are handed to
 ---`take`, each with the number of words that followed `several` before it. `take` returns true if
 ---the word belongs to `several`, and the word after `several` always does.
 ---@param declarations table<string, any>  as for mr.args

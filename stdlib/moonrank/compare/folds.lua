@@ -11,12 +11,12 @@ local M = {}
 
 local where = "mr.compare"
 
----Returns true if a system of mr.compare is given as a list of runs, one for each fold: as a table
----with array entries and without a metatable.
+---Returns true if a system of mr.compare is given as a list of runs, one for each fold: as a table with array entries
+---and without a metatable.
 function M.is_list(value) return type(value) == "table" and getmetatable(value) == nil and #value > 0 end
 
----Returns how many runs each system has: the length of the lists of runs, or 1 if no system is a
----list of runs. Systems with different numbers of runs are an error.
+---Returns how many runs each system has: the length of the lists of runs, or 1 if no system is a list of runs. Systems
+---with different numbers of runs are an error.
 ---@param o table                   options of mr.compare
 ---@param given table<string, any>  systems by name
 function M.count(o, given, names)
@@ -69,9 +69,9 @@ local function check_folds(folds, names)
   end
 end
 
----Returns the note lines on evaluations: which candidates were ranked, how many users, items or
----queries were not in the training data, and how many queries only the run or only the judgments
----have. A line that is true of only some evaluations begins with the names of their systems.
+---Returns the note lines on evaluations: which candidates were ranked, how many users, items or queries were not in the
+---training data, and how many queries only the run or only the judgments have. A line that is true of only some
+---evaluations begins with the names of their systems.
 ---@param systems table<string, { evaluation?: table }>
 function M.about(systems, names)
   local said, lines, count = {}, {}, 0
@@ -107,9 +107,9 @@ local function lines_of(folds)
   return lines
 end
 
----Returns, by metric and system, a tensor with one value per user or query: the mean over its lists
----in all folds that have it. It also returns the notes of all folds, and the names of the users or queries. It is an
----error if folds were measured by different metrics.
+---Returns, by metric and system, a tensor with one value per user or query: the mean over its lists in all folds that
+---have it. It also returns the notes of all folds, and the names of the users or queries. It is an error if folds were
+---measured by different metrics.
 ---@param folds table[]  what was measured in each fold: metrics, values, notes and names of lists
 ---@return table<string, table<string, mr.Tensor>> values
 ---@return string[] notes
@@ -133,8 +133,8 @@ function M.combined(folds, names)
   return values, notes, units
 end
 
----Returns the number of relevant rows and of rows of each user or query: the means over its lists in
----all folds. `folds` must have been combined before.
+---Returns the number of relevant rows and of rows of each user or query: the means over its lists in all folds. `folds`
+---must have been combined before.
 ---@param folds table[]
 ---@return { relevant: number[], rows: number[] }
 function M.shapes(folds)
@@ -146,10 +146,9 @@ end
 
 local function is_interrupted(run) return type(run) == "table" and rawget(run, "interrupted") == true end
 
----Returns the names of systems without an interrupted run. A system with an interrupted run is not
----compared, because that run was not evaluated on test data. It also returns the number of
----interrupted runs by name of the system (no entry if there are none), and messages that state
----these numbers.
+---Returns the names of systems without an interrupted run. A system with an interrupted run is not compared, because
+---that run was not evaluated on test data. It also returns the number of interrupted runs by name of the system (no
+---entry if there are none), and messages that state these numbers.
 ---@param given table<string, any>  systems by name
 ---@return string[], table<string, integer>, string[]
 function M.tested(given, names)

@@ -126,10 +126,7 @@ local function groups_of(data, o, level)
   return groups
 end
 
----Makes the result of comparison:gains.
----@param comparison mr.Comparison
----@param options? mr.compare.GainsOptions
----@return mr.Gains
+-- Makes the result of comparison:gains.
 function M.make(comparison, options)
   local o = gains_options:read(where, options)
   local names, metrics = comparison.systems, {}

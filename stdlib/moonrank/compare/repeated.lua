@@ -24,9 +24,9 @@ local function add(unit, part, systems, list)
   for _, name in ipairs(systems) do unit.sums[name] = unit.sums[name] + part.values[name][list] end
 end
 
----Returns one value per unit (user or query) and system: the mean over the unit's lists in all
----folds or runs (`parts`). A list with a NaN of any system does not count. The mean is NaN if no
----list of the unit counts. Units are in the order of their first list.
+---Returns one value per unit (user or query) and system: the mean over the unit's lists in all folds or runs (`parts`).
+---A list with a NaN of any system does not count. The mean is NaN if no list of the unit counts. Units are in the order
+---of their first list.
 ---@param parts mr.compare.Part[]
 ---@param systems string[]  names
 ---@return string[] units
@@ -53,8 +53,8 @@ function M.averaged(parts, systems)
   return names, values, lists
 end
 
----Converts names of users or queries to integers. A name gets the same integer in every call. A
----name that is a written integer, such as "12", maps to its number.
+---Converts names of users or queries to integers. A name gets the same integer in every call. A name that is a written
+---integer, such as "12", maps to its number.
 ---@return mr.Tensor  float64, in the order of the names
 ---Example: `require("moonrank.compare.repeated").numbers{"7", "12"}   --> {7, 12}  mr.Tensor {2} float64`
 function M.numbers(names)
@@ -66,8 +66,8 @@ function M.numbers(names)
   return core.tensor(numbers, "float64", "cpu")
 end
 
----Returns a line that says that lists of the same user or query were averaged. Returns nil if every
----user or query has one list.
+---Returns a line that says that lists of the same user or query were averaged. Returns nil if every user or query has
+---one list.
 ---@param lists integer  number of lists
 ---@param units integer  number of users or queries
 ---Example:

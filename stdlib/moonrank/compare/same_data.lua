@@ -39,8 +39,8 @@ local function check_lists(names, a, b)
   end
 end
 
----Raises an error if two evaluations used different data, or other data than `o.qrels`. Returns the
----name of the first system that is an evaluation; nil if there is none.
+---Raises an error if two evaluations used different data, or other data than `o.qrels`. Returns the name of the first
+---system that is an evaluation; nil if there is none.
 ---@param systems table<string, { evaluation?: mr.Evaluation, data?: string }>
 ---@param o table  options of mr.compare
 ---@return string?

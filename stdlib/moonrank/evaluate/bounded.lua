@@ -30,9 +30,8 @@ local function line_of(name)
   check.unknown("affine bound", name, known)
 end
 
----Returns the metric under an affine bound that `given` stands for: {"ndcg@10", bound = "minmax"},
----"ndcg@10:minmax", or its name in tables, "ndcg@10[minmax]". Returns nil if `given` has none of
----these forms. An unknown bound is an error.
+---Returns the metric under an affine bound that `given` stands for: {"ndcg@10", bound = "minmax"}, "ndcg@10:minmax", or
+---its name in tables, "ndcg@10[minmax]". Returns nil if `given` has none of these forms. An unknown bound is an error.
 ---@param parse fun(name: string|mr.Metric): mr.Metric  returns the metric without the bound
 function M.of(where, given, parse)
   local name = type(given) == "string" and given or ""
@@ -74,8 +73,7 @@ function M.named(metric, name)
   return copy
 end
 
----Returns true if two metrics are the same metric with the same options and, if any, the same
----bound.
+---Returns true if two metrics are the same metric with the same options and, if any, the same bound.
 ---@param a mr.Metric
 ---@param b mr.Metric
 function M.same(a, b)

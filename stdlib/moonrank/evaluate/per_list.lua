@@ -24,8 +24,8 @@ end
 ---@field sizes mr.Tensor     number of rows of each list
 ---@field relevant mr.Tensor  number of rows of each list with grade 1 or higher
 
----Returns the shapes of lists for evaluations that do not keep the lists themselves. The tensors
----stay on the device of the lists, so that an evaluation does not wait for the GPU.
+---Returns the shapes of lists for evaluations that do not keep the lists themselves. The tensors stay on the device of
+---the lists, so that an evaluation does not wait for the GPU.
 ---Example: `require("moonrank.evaluate.per_list").shapes_of(mr.lists{{0, 1, 1}}).relevant:item()   --> 2`
 function M.shapes_of(lists) return { sizes = lists.sizes, relevant = lists.relevant } end
 
@@ -41,8 +41,7 @@ function M.joined(parts)
   return joined
 end
 
----Returns the values of each list as comma-separated values: its name or number, N, P, and each
----metric.
+---Returns the values of each list as comma-separated values: its name or number, N, P, and each metric.
 ---@param evaluations table  the module moonrank.evaluate
 function M.csv(evaluation, evaluations)
   local names, lists = evaluations.units(evaluation), rawget(evaluation, "_lists")

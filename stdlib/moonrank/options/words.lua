@@ -81,8 +81,8 @@ function M.missing(where, row, instead)
     instead and ", or " .. instead or "")
 end
 
----Raises an error because a function got something else than a table as its argument `options`. The
----error shows an example of such a table.
+---Raises an error because a function got something else than a table as its argument `options`. The error shows an
+---example of such a table.
 function M.no_table(declaration, where, given)
   local first = declaration.rows[1]
   local example = first and (" such as {%s = ...}"):format(first[1]) or ""
@@ -166,8 +166,7 @@ local function shown_type(row)
   return table.concat(parts, "|")
 end
 
----Returns declared options in the form in which fields of a class are documented: name, type and
----text of each.
+---Returns declared options in the form in which fields of a class are documented: name, type and text of each.
 function M.fields(rows)
   local entries = {}
   for i, row in ipairs(rows) do

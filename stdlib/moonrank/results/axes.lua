@@ -14,8 +14,8 @@ local M = {}
 ---@field log boolean
 ---@field step? integer
 
----Returns true if an axis of these numbers should be logarithmic: all numbers are positive, and the
----largest is at least `times` the smallest.
+---Returns true if an axis of these numbers should be logarithmic: all numbers are positive, and the largest is at least
+---`times` the smallest.
 ---@param times? number  default 100
 ---Example: `require("moonrank.results.axes").ratios{1, 20, 300}   --> true`
 function M.ratios(values, times)

@@ -18,8 +18,8 @@ function M.of(results, name)
   return direction and (direction == "minimize" and "min" or "max") or nil
 end
 
----Notes which columns of a table are results: those with the name of a returned number, and all
----columns from number `from` on, which have values of the number `value`. Returns the table.
+---Notes which columns of a table are results: those with the name of a returned number, and all columns from number
+---`from` on, which have values of the number `value`. Returns the table.
 ---@param from? integer
 ---@param value? string
 ---@return mr.Table

@@ -101,14 +101,13 @@ end
 ---@field most? integer    most values of `over` that a combination has, if none has all
 ---@field all? integer     number of values of `over`, if no combination has all
 
----Returns new counters, all 0, for choosing the best parameter combination: how many combinations
----were considered, left out or NaN, and how many trials and cells they had. Lines below a table
----report the counters.
+---Returns new counters, all 0, for choosing the best parameter combination: how many combinations were considered, left
+---out or NaN, and how many trials and cells they had. Lines below a table report the counters.
 function M.said() return { combinations = 0, lacking = 0, nan = 0, trials = 0, cells = 0 } end
 
----Returns the lines below a table of the best parameter combinations. They say how many
----combinations were left out because they lack values of the parameters in `over`, or because their
----mean is NaN. The list is empty if none was left out.
+---Returns the lines below a table of the best parameter combinations. They say how many combinations were left out
+---because they lack values of the parameters in `over`, or because their mean is NaN. The list is empty if none was
+---left out.
 ---@param over string[]  names of parameters
 function M.notes(said, over)
   local names, notes = table.concat(over, ", "), {}
@@ -126,9 +125,9 @@ function M.notes(said, over)
   return notes
 end
 
----Returns the rows of trials of the parameter combination with the best mean of column `on` over
----the values of the parameters in `over`; nil if no combination has a mean. It adds the counts of
----combinations, cells and trials to the counters in `said`.
+---Returns the rows of trials of the parameter combination with the best mean of column `on` over the values of the
+---parameters in `over`; nil if no combination has a mean. It adds the counts of combinations, cells and trials to the
+---counters in `said`.
 ---@param by string[]     parameters that have one value in all of `rows`
 ---@param over string[]   parameters to take means over
 ---@param rows integer[]  trials to choose from
@@ -139,9 +138,9 @@ function M.rows(data, by, over, rows, on, sign, said)
   return best and best.rows
 end
 
----Returns a table with a row for each group of trials with equal values of the parameters in `by`:
----the combination of the other parameters that has the best mean of the column `on` over the values
----of the parameters in `over`, and its mean of every returned number.
+---Returns a table with a row for each group of trials with equal values of the parameters in `by`: the combination of
+---the other parameters that has the best mean of the column `on` over the values of the parameters in `over`, and its
+---mean of every returned number.
 ---@param by string[]     parameters to group by
 ---@param over string[]   parameters to take means over
 ---@param rows integer[]  trials to choose from
@@ -171,8 +170,8 @@ function M.make(data, by, over, rows, on, sign)
   return make_table{ columns = heads, rows = lines, notes = notes }
 end
 
----Returns a table with the best trial of each group of trials with equal values of the parameters
----in `by`, and every number that this trial returned.
+---Returns a table with the best trial of each group of trials with equal values of the parameters in `by`, and every
+---number that this trial returned.
 ---@param by string[]                                  parameters to group by
 ---@param rows integer[]                               trials to choose from
 ---@param best_of_rows fun(rows: integer[]): integer?  the best trial among some; nil: the group is left out

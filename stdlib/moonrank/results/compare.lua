@@ -13,8 +13,8 @@ local make_table = require("moonrank.table").new
 
 local M = {}
 
----Corrections of p-values for the number of tests, by name. Each takes a list of p-values and
----returns the corrected list. A NaN is a test that was not made: it stays NaN and does not count.
+---Corrections of p-values for the number of tests, by name. Each takes a list of p-values and returns the corrected
+---list. A NaN is a test that was not made: it stays NaN and does not count.
 local corrections = {}
 M.corrections = corrections
 
@@ -192,8 +192,8 @@ local function mean(values, lists)
   return sum / count
 end
 
----Returns the table of results:compare, with a row for each pair of values of the parameter `o.by`.
----`o` is a table with the options by, value, test, correction, lists, over and where.
+-- Returns the table of results:compare, with a row for each pair of values of the parameter `o.by`; `o` has the
+-- options.
 function M.make(results, o)
   local where = "results:compare"
   local data = results:columns()

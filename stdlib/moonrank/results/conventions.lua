@@ -90,9 +90,9 @@ local function numerics_line(results, numbers)
     or nil
 end
 
----Returns the note lines below a table with the given columns. They say whether trials of several
----numerics versions are mixed, and how many users and items were not in the training data. They
----also state the conventions of the metrics, or that the conventions are unknown.
+---Returns the note lines below a table with the given columns. They say whether trials of several numerics versions are
+---mixed, and how many users and items were not in the training data. They also state the conventions of the metrics, or
+---that the conventions are unknown.
 ---@param rows integer[]    the shown trials, as indices in `data`
 ---@param columns string[]  names of the shown columns
 function M.notes(results, data, rows, columns)
@@ -112,9 +112,8 @@ function M.notes(results, data, rows, columns)
   return notes
 end
 
----Adds the lines below a table of trials: `first` (a line or nil), the notes that the table has
----already, and notes on mixed versions, unseen users and the conventions of metrics (`notes`). It
----returns the table.
+---Adds the lines below a table of trials: `first` (a line or nil), the notes that the table has already, and notes on
+---mixed versions, unseen users and the conventions of metrics (`notes`). It returns the table.
 ---@param rows integer[]     the shown trials, as indices in `data`
 ---@param columns? string[]  names of the shown columns (default: the table's)
 ---@param first? string
@@ -138,8 +137,7 @@ local function differ(a, b)
   return false
 end
 
----Raises an error if two trials evaluated a column's metric under different conventions (gain,
----ties, empty lists).
+---Raises an error if two trials evaluated a column's metric under different conventions (gain, ties, empty lists).
 ---@param numbers integer[]  of the trials
 ---@param column string
 function M.check(where, results, numbers, column)

@@ -157,8 +157,8 @@ local function grow(grower, nodes, box)
   grow(grower, right, half(box, split.j, split.set, false))
 end
 
----Grows a regression tree and returns its leaves. Each split explains as much of the node's sum of
----squares as possible. A node is split only on parameters that apply to all of its trials.
+---Grows a regression tree and returns its leaves. Each split explains as much of the node's sum of squares as possible.
+---A node is split only on parameters that apply to all of its trials.
 ---@param y number[]        by trial, with a mean square near 1
 ---@param weight integer[]  number of times that each trial counts
 ---@param leaf integer      smallest sum of the weights of a leaf's trials
@@ -266,9 +266,9 @@ local function two_way(dimensions, leaves, shares, j, k)
   return square
 end
 
----Returns the mean and variance of a tree's function over all combinations of cells, each weighted
----by its share of the space. It also returns the part of the variance due to each single dimension,
----and the part due to each pair of dimensions beyond their single parts.
+---Returns the mean and variance of a tree's function over all combinations of cells, each weighted by its share of the
+---space. It also returns the part of the variance due to each single dimension, and the part due to each pair of
+---dimensions beyond their single parts.
 ---@param leaves mr.results.Leaf[]
 ---@return { mean: number, variance: number, single: number[], pair: table<integer, table<integer, number>> }
 function M.variance(dimensions, leaves)

@@ -81,13 +81,8 @@ local function number_cells(axis, column, rows)
   end, weights
 end
 
----Returns a parameter as a dimension of the regression trees: its axis divided into cells, and the
----cell of each trial. Returns nil if no trial has the parameter.
----@param space string   the description of the study's space
----@param name string
----@param column any[]    the parameter's value of each trial; nil if it does not apply
----@param rows integer[]  indices of the trials in `column`
----@return mr.results.Dimension?
+-- Returns a parameter as a dimension of the regression trees (mr.results.Dimension): its axis divided into cells, and
+-- the cell of each trial in `rows`. Returns nil if no trial has the parameter.
 function M.dimension(space, name, column, rows)
   local axis = axes.of(space, name, column, rows)
   if not axis then return nil end
@@ -185,13 +180,8 @@ local function by_share(list, name)
   end)
 end
 
----Computes the importance of parameters for a number `y` of the trials: the share of each
----parameter, and of each pair, in the variance of y. Too few trials, and numbers that are all
----equal, are errors.
----@param dimensions mr.results.Dimension[]
----@param y number[]  the number of each trial, in the order of the dimensions' `codes`
----@param o { metric: string, trees: integer, seed: integer, leaf?: integer, title?: string }
----@return mr.Importance
+-- Computes the importance of parameters for a number `y` of each trial, in the order of the dimensions' `codes`. Too
+-- few trials, and numbers that are all equal, are errors.
 function M.of(dimensions, y, o)
   local where = "results:importance"
   local needed = math.max(least_trials, trials_each * #dimensions)
@@ -237,11 +227,7 @@ local function values_of(results, data, rows, o, metric)
   return values
 end
 
----Computes the importance of a study's parameters. `o` is a table with the options value, where,
----step, trees, leaf and seed.
----@param results mr.Results
----@param o table
----@return mr.Importance
+-- Computes the result of results:importance; `o` has its options.
 function M.make(results, o)
   local where = "results:importance"
   local data = results:columns(o.step and { "done", "pruned" } or nil)

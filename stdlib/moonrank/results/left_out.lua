@@ -20,8 +20,8 @@ function M.are_states(list)
   return true
 end
 
----Returns a line that says how many trials a table leaves out because of their states (failed,
----pruned, ...); nil if no trial is left out.
+---Returns a line that says how many trials a table leaves out because of their states (failed, pruned, ...); nil if no
+---trial is left out.
 ---@param where string                name of the function in errors
 ---@param wanted? table<string, any>  only trials with these parameter values count
 ---@param states? string[]            states of the trials that are shown (default: done)
@@ -41,8 +41,8 @@ function M.note(results, where, wanted, states)
   return ("%d of %d trials are left out: %s"):format(left, #rows, table.concat(parts, ", "))
 end
 
----Returns a line that says that the cells or groups of a table have unequal numbers of trials.
----Returns nil if the numbers are equal.
+---Returns a line that says that the cells or groups of a table have unequal numbers of trials. Returns nil if the
+---numbers are equal.
 ---@param what string       "cells"
 ---@param counts integer[]  number of trials of each cell
 ---Example: `require("moonrank.results.left_out").spread("cells", {3, 1, 3})   --> cells have 1 to 3 trials`
@@ -52,8 +52,8 @@ function M.spread(what, counts)
   return least < most and ("%s have %d to %d trials"):format(what, least, most) or nil
 end
 
----Returns a line that says that trials with the same parameters were averaged: how many trials, in
----how many cells. Returns nil if no two trials have the same parameters.
+---Returns a line that says that trials with the same parameters were averaged: how many trials, in how many cells.
+---Returns nil if no two trials have the same parameters.
 ---@param trials integer  number of trials
 ---@param cells integer   number of different combinations of parameters
 ---Example:

@@ -8,11 +8,8 @@ local M = {}
 
 local function metric_of(results, value) return value == "value" and results.study.metric or value end
 
----Draws the trials' numbers (`o.value`) against the values of the parameter `name`. A numeric
----parameter gives a scatter plot. A parameter with other values gives bars of means with standard
----deviations.
----@param o mr.results.ValueOptions
----@return mr.Figure
+-- Draws the figure of results:marginal. A numeric parameter gives a scatter plot, any other parameter bars of means
+-- with standard deviations.
 function M.marginal(results, name, o)
   local where = "results:marginal"
   local plot, data = require "moonrank.plot", results:columns()
@@ -61,10 +58,8 @@ end
 
 local most_curves = 12
 
----Draws curves of the values that trials reported at each step. With `o.by`, a curve is the mean
----over the trials with one value of that parameter. Otherwise, each of the best trials has a curve.
----@param o mr.results.CurvesOptions
----@return mr.Figure
+-- Draws the figure of results:curves. With `o.by`, a curve is the mean over the trials with one value of that
+-- parameter. Otherwise, each of the best trials has a curve.
 function M.curves(results, o)
   local where = "results:curves"
   local plot, data = require "moonrank.plot", results:columns(o.states)
@@ -122,10 +117,7 @@ local function coordinate(results, data, name, rows)
     and { axis.low, axis.high } or nil }
 end
 
----Draws parallel coordinates: an axis with its own scale for each parameter, an axis for the
----returned number, and a line for each trial, coloured by its number.
----@param o mr.results.ParallelOptions
----@return mr.Figure
+-- Draws the figure of results:parallel.
 function M.parallel(results, o)
   local where = "results:parallel"
   local data = results:columns{ "done", "pruned", "failed", "killed" }

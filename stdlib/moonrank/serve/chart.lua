@@ -141,31 +141,14 @@ local function add_mark(out, each, inside)
   out[#out + 1] = each.target and html.link(each.target, mark, ' tabindex="-1"') or mark
 end
 
--- Returns the coordinate of each value on an axis that is drawn from `from` to `to`. The entry is false for a value
--- that is not drawn.
-local function coordinates(axis, values, from, to)
-  local out, low, size = {}, axis.low, (to - from) / (axis.high - axis.low)
-  local places, log = axis.places, axis.log
-  for i = 1, #values do
-    local value = values[i]
-    if places then value = places[tostring(value)]
-    elseif not is_drawn(value) or log and value <= 0 then value = nil
-    elseif log then value = math.log(value, 10)
-    end
-    out[i] = value and from + (value - low) * size or false
-  end
-  return out
-end
-
 -- Draws dots without titles and links as one path, whose segments of length 0 look like dots. Dots at equal coordinates
 -- are drawn once.
 local function add_plain_dots(out, group, x_axis, y_axis)
-  local xs = coordinates(x_axis, group.x, left, width - right)
-  local ys = coordinates(y_axis, group.y, height - bottom, top)
   local parts, seen = {}, {}
-  for i = 1, #xs do
-    if xs[i] and ys[i] then
-      local x, y = (xs[i] + 0.5) // 1 | 0, (ys[i] + 0.5) // 1 | 0
+  for i = 1, #group.x do
+    local x, y = at(x_axis, group.x[i], left, width - right), at(y_axis, group.y[i], height - bottom, top)
+    if x and y then
+      x, y = (x + 0.5) // 1 | 0, (y + 0.5) // 1 | 0
       local key = x << 16 | y
       if not seen[key] then seen[key], parts[#parts + 1] = true, "M" .. x .. " " .. y .. "h0" end
     end
@@ -184,8 +167,7 @@ function M.figure(o)
   local x_axis = numbers and axis_of(xs, o.log_x, o.whole_x) or axis_of_texts(xs)
   local y_axis = axis_of(ys)
   local function place(point)
-    local x, y = at(x_axis, point[1], left, width - right), at(y_axis, point[2], height - bottom, top)
-    return x, y
+    return at(x_axis, point[1], left, width - right), at(y_axis, point[2], height - bottom, top)
   end
   local out = { ('<figure><figcaption>%s</figcaption><svg viewBox="0 0 %d %d" role="img" aria-label="%s">'):format(
     html.text(o.title), width, height, html.text(o.title)) }

@@ -36,8 +36,8 @@ local function value_test(name, operator, wanted)
   end
 end
 
----Returns a function that is true for the trials which a filter shows, and a list of sentences
----about terms that are ignored.
+---Returns a function that is true for the trials which a filter shows, and a list of sentences about terms that are
+---ignored.
 ---@param known table<string, any>  names of the columns as keys
 ---@return fun(trial: mr.serve.Trial): boolean
 ---Example: `#select(2, require("moonrank.serve.filter").new("lr<1 x=2", {lr = true}))   --> 1`

@@ -30,8 +30,7 @@ function M.studies(store, name)
   return studies
 end
 
----Returns the study of a store with the given name, as a table like those of `M.studies`; nil if there
----is none.
+---Returns the study of a store with the given name, as a table like those of `M.studies`; nil if there is none.
 function M.study(store, name) return M.studies(store, name)[1] end
 
 -- Returns the names of columns in the order in which tables of trials show them: parameters, then returned numbers.
@@ -88,9 +87,9 @@ local function trials_of(store, study)
   return { trials, params, numbers, names_of(params, numbers) }
 end
 
----Returns the trials of a study in the order of their numbers, the names of their parameters, and the
----names of the numbers that they returned besides the study's metric. Trials with unreadable
----parameters are left out, with a warning.
+---Returns the trials of a study in the order of their numbers, the names of their parameters, and the names of the
+---numbers that they returned besides the study's metric. Trials with unreadable parameters are left out, with a
+---warning.
 ---@param store mr.sweep.Store  `kept`, if it has this field, keeps the trials for later requests
 ---@return mr.serve.Trial[] trials
 ---@return string[] params
@@ -113,8 +112,7 @@ function M.curve_names(store, trials)
   return check.names(names)
 end
 
----Returns the reported values of trials: { {step, value}, ... } by the trial's id and the value's
----name.
+---Returns the reported values of trials: { {step, value}, ... } by the trial's id and the value's name.
 ---@param name? string  only this value
 ---@return table<integer, table<string, number[][]>>
 function M.curves(store, trials, name)

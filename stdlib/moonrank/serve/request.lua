@@ -26,8 +26,8 @@ local function decoded(text)
   return (text:gsub("+", " "):gsub("%%(%x%x)", function(digits) return string.char(tonumber(digits, 16)) end))
 end
 
----Returns the parts of a target such as "/trial?study=a&number=3": its path, and the values of its
----query: the last value by name in `values`, and all values in `all`.
+---Returns the parts of a target such as "/trial?study=a&number=3": its path, and the values of its query: the last
+---value by name in `values`, and all values in `all`.
 ---@param target string
 ---@return { path: string, values: table<string, string>, all: table<string, string[]> }
 ---Example: `require("moonrank.serve.request").parts("/a?b=c+d").path   --> /a`
@@ -88,8 +88,8 @@ end
 ---@field port integer
 ---@field token string|false  required by a server that other machines can reach
 
----Returns why a request is not answered: a status, a sentence, and further headers. Returns nil if
----it is answered. A request with the token in its query gets the status 303, which sets a cookie.
+---Returns why a request is not answered: a status, a sentence, and further headers. Returns nil if it is answered. A
+---request with the token in its query gets the status 303, which sets a cookie.
 ---@param request { method: string, target: string, host: string, cookie: string }
 ---@return integer? status
 ---@return string? sentence

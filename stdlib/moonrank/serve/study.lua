@@ -277,8 +277,8 @@ local function about(study, best)
   return '<dl class="tiles">' .. table.concat(parts) .. "</dl>" .. bar(study)
 end
 
----Returns the page of a study; nil if the store has no such study. `values` are those of the query:
----q (the filter), sort, down, page and curve.
+---Returns the page of a study; nil if the store has no such study. `values` are those of the query: q (the filter),
+---sort, down, page and curve.
 function M.page(store, values)
   local study = read.study(store, values.name or "")
   if not study then return nil end

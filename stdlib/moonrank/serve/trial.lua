@@ -174,8 +174,8 @@ local function overlaid(store, study, trials)
     or ""
 end
 
----Returns the page that compares the trials of a study which the query names as `trial`; nil if
----there is no such study. `all` has all values of the query by name.
+---Returns the page that compares the trials of a study which the query names as `trial`; nil if there is no such study.
+---`all` has all values of the query by name.
 function M.compare(store, values, all)
   local study = read.study(store, values.study or "")
   if not study then return nil end

@@ -17,15 +17,14 @@ M.level_options = declare("mr.stats.LevelOptions", {
     help = "share of such intervals that contain the true value" },
 })
 
----Returns a tensor from a tensor or a table of numbers. A table becomes a float64 tensor on the
----CPU.
+---Returns a tensor from a tensor or a table of numbers. A table becomes a float64 tensor on the CPU.
 function M.tensor(where, x)
   if type(x) == "table" then return core.tensor(x, "float64", "cpu") end
   return check.expect(type(x) == "userdata", where, "x", x, "a tensor or a table of numbers")
 end
 
----Returns a tensor from a tensor or a table of numbers. Values beyond 1e100 in size, also infinite
----ones, are errors, because their squares and cubes could overflow.
+---Returns a tensor from a tensor or a table of numbers. Values beyond 1e100 in size, also infinite ones, are errors,
+---because their squares and cubes could overflow.
 function M.moderate(where, name, x)
   local values = M.tensor(where, x)
   local at, value = core.first_beyond(values, M.largest)
@@ -36,9 +35,8 @@ function M.moderate(where, name, x)
   return values
 end
 
----Returns the pairs of two samples that are without NaN: a tensor of each sample, and the number of
----pairs with NaN. Samples of different length are an error, and so are values beyond 1e100 in size,
----also infinite ones.
+---Returns the pairs of two samples that are without NaN: a tensor of each sample, and the number of pairs with NaN.
+---Samples of different length are an error, and so are values beyond 1e100 in size, also infinite ones.
 ---@return mr.Tensor, mr.Tensor, integer
 function M.pairs(where, x, y)
   local a, b = M.moderate(where, "x", x), M.moderate(where, "y", y)
@@ -46,15 +44,14 @@ function M.pairs(where, x, y)
   return core.complete_pairs(a, b)
 end
 
----Returns a plain table of numbers from a tensor or a table of numbers; a table is returned
----unchanged. Values beyond 1e100 in size, also infinite ones, are errors. NaN is allowed.
+---Returns a plain table of numbers from a tensor or a table of numbers; a table is returned unchanged. Values beyond
+---1e100 in size, also infinite ones, are errors. NaN is allowed.
 function M.numbers(where, name, x)
   if type(x) == "userdata" then x = core.numbers(x) end
   return check.numbers(where, name, x, M.largest)
 end
 
----Returns the names of a table's columns, sorted. Raises an error if a column's key is not a
----string.
+---Returns the names of a table's columns, sorted. Raises an error if a column's key is not a string.
 ---@param option string  the option with the columns
 ---@param columns table<string, any>
 function M.column_names(where, option, columns)
@@ -64,8 +61,8 @@ function M.column_names(where, option, columns)
   return check.names(columns)
 end
 
----Returns the levels (different names) in a column, in the order in which they first appear, and
----for each row the index of its level. NaN is not a level and stays NaN in the rows.
+---Returns the levels (different names) in a column, in the order in which they first appear, and for each row the index
+---of its level. NaN is not a level and stays NaN in the rows.
 ---@param name string    of the column
 ---@param values any[]   the column
 ---@param count integer  number of rows that the column must have
@@ -88,8 +85,7 @@ function M.levels(where, name, values, count, other)
   return levels, rows
 end
 
----Returns true if the list is {lowest, highest}: two different numbers in ascending order, each at
----most 1e100 in size.
+---Returns true if the list is {lowest, highest}: two different numbers in ascending order, each at most 1e100 in size.
 ---@param value any[]
 ---Example: `require("moonrank.stats.input").is_range({0, 1})   --> true`
 function M.is_range(value) return check.is_range(value, M.largest) end

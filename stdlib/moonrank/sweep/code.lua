@@ -376,12 +376,11 @@ end
 
 local by_trials = {}  -- modules and files that trials in this process loaded, as keys such as "module NAME"
 
----Starts to record which modules and files a trial loads. `loaded` returns the record. An earlier
----record is dropped.
+---Starts to record which modules and files a trial loads. `loaded` returns the record. An earlier record is dropped.
 function M.watch() core.loads = {} end
 
----Returns a digest of each module and file that a trial loaded since the call of `watch`, by
----"module NAME" or "file PATH".
+---Returns a digest of each module and file that a trial loaded since the call of `watch`, by "module NAME" or "file
+---PATH".
 ---@return table<string, string>
 function M.loaded()
   local loaded = {}
@@ -463,9 +462,9 @@ end
 -- before and the text after trials ran in this process.
 local left = {}
 
----Returns a text of everything on which the trials of a study depend: code, captured values,
----modules and options of mr.args. The trials' function is `run`. A value that trials in this
----process changed appears as it was before the trials ran.
+---Returns a text of everything on which the trials of a study depend: code, captured values, modules and options of
+---mr.args. The trials' function is `run`. A value that trials in this process changed appears as it was before the
+---trials ran.
 ---@param brief? boolean  true: tensors and data count by their class only, and are not read
 ---@param formerly? boolean  true: with former names of options, as earlier program versions wrote the text
 ---Example: `require("moonrank.sweep.code").of(function() return 1 end):match "function run"   --> function run`
@@ -485,9 +484,8 @@ function M.of(run, space, brief, formerly)
   return table.concat(lines, "\n")
 end
 
----Records which values (variables, tables, globals) of a study's trials (function `run`) changed
----while trials ran in this process. `of` then describes these values as they were before the
----trials.
+---Records which values (variables, tables, globals) of a study's trials (function `run`) changed while trials ran in
+---this process. `of` then describes these values as they were before the trials.
 ---@param before string  what `of` returned before the trials ran
 function M.settle(run, space, before)
   local lines, keys, was = lines_of(run, space, false), parsed(before)
@@ -561,9 +559,9 @@ local function differences(was, now)
   return out
 end
 
----Compares the text of a study's code and values in the store with the text of this run. Returns a
----line for each change, or nil if nothing changed. The second result is false if the stored text
----has an older form and cannot be compared.
+---Compares the text of a study's code and values in the store with the text of this run. Returns a line for each
+---change, or nil if nothing changed. The second result is false if the stored text has an older form and cannot be
+---compared.
 ---@param was string  a study's text in the store
 ---@param now string  the text of this run
 ---@param formerly? fun(): string  makes the text of this run with former names of options, as earlier versions did
@@ -581,8 +579,8 @@ function M.changes(was, now, formerly)
   return core.safe_text("  " .. table.concat(out, "\n  ", 1, math.min(#out, most_shown + 1)), true), true
 end
 
----Returns the options of mr.args that are recorded in the text of a study's code and values: a
----table from the option's name to its value as text.
+---Returns the options of mr.args that are recorded in the text of a study's code and values: a table from the option's
+---name to its value as text.
 ---@return table<string, string>
 ---@param text string  from `of`
 ---Example: `require("moonrank.sweep.code").options("option epochs\t3").epochs   --> 3`
@@ -592,9 +590,8 @@ function M.options(text)
   return found
 end
 
----Returns the text of a study's code and values, changed so that the options of mr.args that are
----named in `options` have the values in `options`. An option that the text does not contain is not
----added.
+---Returns the text of a study's code and values, changed so that the options of mr.args that are named in `options`
+---have the values in `options`. An option that the text does not contain is not added.
 ---@param text string                    from `of`
 ---@param options table<string, string>  values as text, by name
 function M.with_options(text, options)
@@ -602,9 +599,9 @@ function M.with_options(text, options)
   return (text:gsub("\noption ([^\t\n]+)\t[^\n]*", line))
 end
 
----Returns the text `now` of a study's code and values, and adds two kinds of lines: for modules and
----files that only the earlier text `was` names, and for those that a trial loaded. It is an error
----if a module or file changed since the study began.
+---Returns the text `now` of a study's code and values, and adds two kinds of lines: for modules and files that only the
+---earlier text `was` names, and for those that a trial loaded. It is an error if a module or file changed since the
+---study began.
 ---@param now string
 ---@param was? string
 ---@param loaded? table<string, string>  from `loaded`: a digest by "module NAME" or "file PATH"

@@ -40,9 +40,8 @@ local function warn_once(text)
   warned[text] = true
 end
 
----Leaves out the damaged rows of a table with a warning: for this connection, a view of the intact
----rows replaces the table. Returns true, or false (and does nothing) for the table of studies,
----which cannot be replaced.
+---Leaves out the damaged rows of a table with a warning: for this connection, a view of the intact rows replaces the
+---table. Returns true, or false (and does nothing) for the table of studies, which cannot be replaced.
 ---@param each mr.sweep.store.Check  of the table
 ---@param wrong any[][]              columns that the statement `each.find` returned, with one row
 ---@return boolean
@@ -62,8 +61,8 @@ local function params_text(path, study, number, why)
   return ("%s (study '%s')"):format(text, core.safe_text(study.name))
 end
 
----Warns that a trial is left out because its parameters in the store cannot be read. The same
----warning is printed only once.
+---Warns that a trial is left out because its parameters in the store cannot be read. The same warning is printed only
+---once.
 ---@param why string  error of the JSON reader
 function M.warn(path, study, number, why) warn_once(params_text(path, study, number, why) .. ". It is left out") end
 

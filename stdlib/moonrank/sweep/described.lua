@@ -78,8 +78,8 @@ local function both(a, b)
     conditional = true }
 end
 
----Returns the parameters of a search space by name, read from the space's description. Lines that
----do not describe a parameter are skipped.
+---Returns the parameters of a search space by name, read from the space's description. Lines that do not describe a
+---parameter are skipped.
 ---@return table<string, mr.sweep.Described>
 ---Example: `require("moonrank.sweep.described").read("lr = loguniform(0.001, 0.1)").lr.high   --> 0.1`
 function M.read(description)

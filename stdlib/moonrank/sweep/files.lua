@@ -7,8 +7,7 @@ local M = {}
 
 local fit_file = "fit.safetensors"
 
----Creates the folder of a study, if it is missing, and returns its path. Links to the same store
----give the same folder.
+---Creates the folder of a study, if it is missing, and returns its path. Links to the same store give the same folder.
 ---@param store string  path of the store
 function M.of_study(store, name)
   local plain = name:gsub("[^%w_-]", "_")
@@ -18,8 +17,7 @@ function M.of_study(store, name)
   return folder
 end
 
----Returns the path of a trial's folder, which is in the folder of its study. The folder is not
----created.
+---Returns the path of a trial's folder, which is in the folder of its study. The folder is not created.
 ---@param number integer  the trial's number
 function M.of_trial(folder, number) return ("%s/trial_%d"):format(folder, number) end
 
@@ -37,8 +35,8 @@ local function trial_folders(folder)
   return found
 end
 
----Raises an error if the study's folder has checkpoints but the store does not have the study.
----Trials would otherwise resume from the checkpoints of another study.
+---Raises an error if the study's folder has checkpoints but the store does not have the study. Trials would otherwise
+---resume from the checkpoints of another study.
 function M.check(folder, store, name)
   if store:study(name) then return end
   for _, of_trial in pairs(trial_folders(folder)) do
@@ -49,8 +47,8 @@ function M.check(folder, store, name)
   end
 end
 
----Removes mr.fit's checkpoint of a trial whose result is stored, and the trial's folder. Files that
----the script wrote into the folder stay, and then the folder stays too.
+---Removes mr.fit's checkpoint of a trial whose result is stored, and the trial's folder. Files that the script wrote
+---into the folder stay, and then the folder stays too.
 ---@param folder string  the trial's folder; it may be missing
 function M.forget(folder)
   if not core.file_exists(folder) then return end
@@ -62,8 +60,8 @@ function M.forget(folder)
   os.remove(folder)  -- removes the folder if it is empty, and fails silently if a script has put files into it
 end
 
----Removes checkpoints and empty folders of trials at the end of a sweep. This includes checkpoints
----of trials that ended just before an earlier run was killed.
+---Removes checkpoints and empty folders of trials at the end of a sweep. This includes checkpoints of trials that ended
+---just before an earlier run was killed.
 ---@param is_over fun(number: integer): boolean  whether the trial with this number has ended for good
 function M.tidy(folder, is_over)
   for number, of_trial in pairs(trial_folders(folder)) do

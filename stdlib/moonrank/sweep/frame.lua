@@ -28,8 +28,8 @@ put.table = function(parts, value)
   end
 end
 
----Returns a value as bytes, which `unpack` reads: nested tables, strings, numbers and booleans.
----Numbers keep all their bits. Any other value, such as a function, is an error.
+---Returns a value as bytes, which `unpack` reads: nested tables, strings, numbers and booleans. Numbers keep all their
+---bits. Any other value, such as a function, is an error.
 ---Example: `#require("moonrank.sweep.frame").pack(true)   --> 1`
 function M.pack(value)
   local parts = {}
@@ -76,8 +76,8 @@ local function json(value)
   return text:find "[.en]" and text or text .. ".0"
 end
 
----Returns a table of strings, finite numbers and booleans as a JSON object, sorted by name. Equal
----tables give equal texts.
+---Returns a table of strings, finite numbers and booleans as a JSON object, sorted by name. Equal tables give equal
+---texts.
 ---Example: `require("moonrank.sweep.frame").to_json{b = 0.5, a = "x"}   --> {"a":"x","b":0.5}`
 function M.to_json(values)
   local parts = {}
@@ -85,8 +85,8 @@ function M.to_json(values)
   return "{" .. table.concat(parts, ",") .. "}"
 end
 
----Returns a table of strings, numbers and booleans as a JSON object. NaN and infinite numbers
----become the strings "nan", "inf" and "-inf", because JSON does not have such numbers.
+---Returns a table of strings, numbers and booleans as a JSON object. NaN and infinite numbers become the strings "nan",
+---"inf" and "-inf", because JSON does not have such numbers.
 ---Example: `require("moonrank.sweep.frame").json_object{x = 0 / 0}   --> {"x":"nan"}`
 function M.json_object(values)
   local shown = {}

@@ -37,8 +37,8 @@ function M.first_report(reports, step)
   end
 end
 
----Splits the option for a sampler or pruner, "tpe" or {"tpe", generation = 20}, into its name and a
----table of its options.
+---Splits the option for a sampler or pruner, "tpe" or {"tpe", generation = 20}, into its name and a table of its
+---options.
 ---@param how string|table
 ---@return string name, table<string, any> options
 ---Example: `require "moonrank.sweep.generations".named{"tpe", generation = 20}   --> tpe, {generation = 20}`
@@ -51,8 +51,7 @@ function M.named(how)
   return how[1], options
 end
 
----Returns the name of a sampler or pruner and its options as one text. Equal options give equal
----texts.
+---Returns the name of a sampler or pruner and its options as one text. Equal options give equal texts.
 ---Example:
 ---```lua
 ---local described = require("moonrank.sweep.generations").described

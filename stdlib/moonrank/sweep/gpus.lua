@@ -13,12 +13,12 @@ local function names()
   return found
 end
 
----Returns the default number of workers of a sweep: one per GPU (at least 1) if the device is cuda,
----else one per CPU core.
+---Returns the default number of workers of a sweep: one per GPU (at least 1) if the device is cuda, else one per CPU
+---core.
 function M.workers() return core.device() == "cuda" and math.max(1, #names()) or core.cores() end
 
----Returns the environment variables of a worker, {"CUDA_VISIBLE_DEVICES=GPU"}, so that it uses one
----GPU. The list is empty if the device is not cuda or there is no GPU.
+---Returns the environment variables of a worker, {"CUDA_VISIBLE_DEVICES=GPU"}, so that it uses one GPU. The list is
+---empty if the device is not cuda or there is no GPU.
 ---@param worker integer  the worker's number on this machine, from 1
 function M.variables(worker)
   if core.device() ~= "cuda" then return {} end

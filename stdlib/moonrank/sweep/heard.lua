@@ -26,8 +26,8 @@ local function write(self)
   end
 end
 
----Adds a report of a running trial. A store that cannot be written is not an error here, because the
----end of the trial writes all of its reports.
+---Adds a report of a running trial. A store that cannot be written is not an error here, because the end of the trial
+---writes all of its reports.
 ---@param report { step: integer, values: table<string, number> }
 function Heard:add(number, report)
   self.unwritten[number] = self.unwritten[number] or {}

@@ -19,9 +19,9 @@ local hyperband_options = declare("mr.sweep.HyperbandOptions", {
 ---@field trials integer[]      number of trials at each rung
 ---@field resources integer[]   step of each rung; the last one is max_resource
 
----Returns the brackets of one pass of hyperband. A bracket says how many trials reach each rung (a
----step at which trials pause), and the step of each rung. The bracket with the most trials is
----first. The arguments are the options of the pruner.
+---Returns the brackets of one pass of hyperband. A bracket says how many trials reach each rung (a step at which trials
+---pause), and the step of each rung. The bracket with the most trials is first. The arguments are the options of the
+---pruner.
 ---@param max_resource integer
 ---@param factor integer
 ---@param min_resource integer
@@ -72,9 +72,8 @@ function Hyperband:count()
   return sum
 end
 
----Returns the bracket of a trial (the group of trials of which the worst are pruned together). It
----depends only on the trial's number. Trials fill one bracket after another, and after the last
----bracket the first bracket comes again.
+---Returns the bracket of a trial (the group of trials of which the worst are pruned together). It depends only on the
+---trial's number. Trials fill one bracket after another, and after the last bracket the first bracket comes again.
 ---@return mr.sweep.Bracket bracket, integer first  first: number of the bracket's first trial
 function Hyperband:bracket_of(number)
   local pass = self:count()
@@ -87,8 +86,8 @@ end
 
 local function report_at(trial, step) return generations.first_report(trial.so_far or {}, step) end
 
----Returns the number of rungs (steps at which trials pause) that a trial has reached. The last rung
----does not count, because a trial ends by itself there.
+---Returns the number of rungs (steps at which trials pause) that a trial has reached. The last rung does not count,
+---because a trial ends by itself there.
 ---@param trial { number: integer, so_far?: { step: integer, value: number }[] }  so_far: its reports
 function Hyperband:passed(trial)
   local bracket = self:bracket_of(trial.number)
@@ -136,10 +135,9 @@ local function best_at(self, members, rung, resource, count, is_final)
   return best
 end
 
----Decides which paused trials of a bracket continue (the returned `promoted`) and which are pruned.
----Paused trials about which nothing can be decided yet are in neither list. The bracket is that of
----trial `number`. The decision depends only on the trials' reports, states and numbers, so a later
----call gives the same decisions.
+---Decides which paused trials of a bracket continue (the returned `promoted`) and which are pruned. Paused trials about
+---which nothing can be decided yet are in neither list. The bracket is that of trial `number`. The decision depends
+---only on the trials' reports, states and numbers, so a later call gives the same decisions.
 ---@param trials table<integer, table>  all trials of the study, by number
 ---@param planned integer  number of the study's last trial, which may be within the bracket
 ---@param is_final fun(trial: table): boolean  whether a trial has ended and will not be retried

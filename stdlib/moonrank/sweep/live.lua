@@ -44,9 +44,9 @@ local function shortened(name, most)
   return length and most < length and name:sub(1, utf8.offset(name, most - 2) - 1) .. "..." or name
 end
 
----Returns a line about a sweep: ended trials, elapsed time and estimated time left, the numbers of
----running, pruned, failed and killed trials, and the best trial. The most useful parts come first,
----because a terminal cuts off the end of a long line.
+---Returns a line about a sweep: ended trials, elapsed time and estimated time left, the numbers of running, pruned,
+---failed and killed trials, and the best trial. The most useful parts come first, because a terminal cuts off the end
+---of a long line.
 ---@param running { trial: table }[]
 ---@param workers integer  number of trials that may run at once
 function Live:summary(running, workers)
@@ -85,8 +85,8 @@ function Live:_clear()
   self.lines = 0
 end
 
----Updates the display of a sweep, if enough time has passed since the last update: 0.2 s on a
----terminal, else the option `interval`.
+---Updates the display of a sweep, if enough time has passed since the last update: 0.2 s on a terminal, else the option
+---`interval`.
 ---@param running { trial: table, report?: table }[]
 ---@param workers integer  number of trials that may run at once
 function Live:update(running, workers)
@@ -111,8 +111,8 @@ function Live:say(text)
   self.out:write(core.safe_text(text, true), "\n")
 end
 
----Prints the final summary of a sweep: the numbers of trials, the best trial, and why the first
----five failed or killed trials ended.
+---Prints the final summary of a sweep: the numbers of trials, the best trial, and why the first five failed or killed
+---trials ended.
 function Live:finish()
   self:say(self:summary({}, 1))
   local shown = 0

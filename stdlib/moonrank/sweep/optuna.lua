@@ -205,9 +205,8 @@ local function append(path, text)
   assert(file:flush())
 end
 
----Opens the journal of a study, which a sweep may be running, and adds the study if the file lacks
----it. It is an error if the file is not a journal, if it has another study of this name, or if
----another process adds trials to it.
+---Opens the journal of a study, which a sweep may be running, and adds the study if the file lacks it. It is an error
+---if the file is not a journal, if it has another study of this name, or if another process adds trials to it.
 function M.open(path, store, study)
   core.make_folder(path)
   local lock = core.lock_file(path .. ".moonrank")

@@ -174,10 +174,9 @@ end
 ---@field lists table<string, string>    values per list
 ---@field reports? table
 
----Converts what a trial's function returned to the trial's outcome: state, value of the metric, and
----other numbers and values per list. Raises an error if the result cannot be stored, e.g. if it is
----not a number or a table of numbers by name. `assumed` is true if the script gave neither a metric
----nor a direction.
+---Converts what a trial's function returned to the trial's outcome: state, value of the metric, and other numbers and
+---values per list. Raises an error if the result cannot be stored, e.g. if it is not a number or a table of numbers by
+---name. `assumed` is true if the script gave neither a metric nor a direction.
 ---@param result any                                                     what the trial's function returned
 ---@param o? { metric?: string, direction?: string, assumed?: boolean }  as in mr.sweep.Context
 function M.of(result, o)

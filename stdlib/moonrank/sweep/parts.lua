@@ -82,9 +82,9 @@ local function add_choice(part, where, key, value)
   part.index[key], part.named[key] = #part.keys, value
 end
 
----Makes a parameter that has one of several values: strings, numbers and booleans, given as a list.
----Any other value needs a name (`small = {hidden = {46}}`). The store has the name, and a trial
----gets the value. Named values come after the values of the list, sorted by name.
+---Makes a parameter that has one of several values: strings, numbers and booleans, given as a list. Any other value
+---needs a name (`small = {hidden = {46}}`). The store has the name, and a trial gets the value. Named values come after
+---the values of the list, sorted by name.
 ---@param values table
 ---@return mr.sweep.Part
 ---Example: `mr.choice{"ndcg", "ap"}   --> choice("ndcg", "ap")`
@@ -123,8 +123,8 @@ function M.range(first, last, step)
     log = false }, Part)
 end
 
----Makes a parameter whose values are the seeds 1 to `count`. In a grid, every combination of the
----other parameters is then repeated with each seed.
+---Makes a parameter whose values are the seeds 1 to `count`. In a grid, every combination of the other parameters is
+---then repeated with each seed.
 ---@param count integer
 ---@return mr.sweep.Part
 ---Example: `mr.seeds(3)   --> choice(1, 2, 3)`
@@ -162,8 +162,7 @@ end
 ---Example: `mr.uniform(0, 0.5)   --> uniform(0, 0.5)`
 function M.uniform(low, high, options) return real("uniform", low, high, options) end
 
----Makes a parameter that is a number between `low` and `high`, drawn so that its logarithm is
----uniform.
+---Makes a parameter that is a number between `low` and `high`, drawn so that its logarithm is uniform.
 ---@param low number  above 0
 ---@param high number
 ---@param options? mr.sweep.PartOptions
@@ -186,11 +185,10 @@ function M.integer(low, high, options)
   return setmetatable({ kind = "integer", low = low, high = high, step = 1, points = o.points, log = o.log }, Part)
 end
 
----Makes a condition: the parameters in `parts` exist only if the parameter `name` has a certain
----value. The parameter `name` is in the same table of the space as the condition. A condition is an
----entry of that table without a name, `{model = mr.choice{"linear", "mlp"}, mr.when("model", "mlp",
----{layers = mr.range(1, 3)})}`. Conditions may be nested. Two conditions that exclude each other
----may have parameters of the same name.
+---Makes a condition: the parameters in `parts` exist only if the parameter `name` has a certain value. The parameter
+---`name` is in the same table of the space as the condition. A condition is an entry of that table without a name,
+---`{model = mr.choice{"linear", "mlp"}, mr.when("model", "mlp", {layers = mr.range(1, 3)})}`. Conditions may be nested.
+---Two conditions that exclude each other may have parameters of the same name.
 ---@param name string    the parameter that decides
 ---@param value any      its value, or a list of values
 ---@param parts table    the parameters, as in a space
@@ -248,8 +246,8 @@ local function spread_integers(part)
   return values
 end
 
----Returns how many values a grid of this parameter has. Returns false if the parameter is a real
----number without the option `points`, because such a parameter has infinitely many values.
+---Returns how many values a grid of this parameter has. Returns false if the parameter is a real number without the
+---option `points`, because such a parameter has infinitely many values.
 ---@return integer|false
 function Part:size()
   if self.kind == "choice" then return #self.keys end
@@ -268,9 +266,8 @@ function Part:grid(i)
   return between(self, (i - 1) / (self.points - 1))
 end
 
----Returns the two ends of the axis on which a numeric parameter is drawn uniformly. For a
----logarithmic parameter, the axis has logarithms. For integers, the axis is half a step wider on
----both sides.
+---Returns the two ends of the axis on which a numeric parameter is drawn uniformly. For a logarithmic parameter, the
+---axis has logarithms. For integers, the axis is half a step wider on both sides.
 ---@return number low
 ---@return number high
 function Part:axis()
@@ -280,9 +277,8 @@ function Part:axis()
   return low, high
 end
 
----Returns the position of a parameter's value on its axis (logarithmic for a logarithmic
----parameter). Positions with `offset` -0.5 and 0.5, in steps, are the ends of the interval that is
----rounded to the value.
+---Returns the position of a parameter's value on its axis (logarithmic for a logarithmic parameter). Positions with
+---`offset` -0.5 and 0.5, in steps, are the ends of the interval that is rounded to the value.
 ---@param value number
 ---@param offset? number
 ---@return number
@@ -291,8 +287,7 @@ function Part:to_axis(value, offset)
   return self.log and core.number_log(x) or x
 end
 
----Returns the parameter's value nearest to a position on its axis (logarithmic for a logarithmic
----parameter).
+---Returns the parameter's value nearest to a position on its axis (logarithmic for a logarithmic parameter).
 ---@param x number
 ---@return number
 function Part:from_axis(x)
@@ -301,8 +296,8 @@ function Part:from_axis(x)
   return math.max(self.low, math.min(self.high, value))
 end
 
----Returns the parameter's value for a number u in [0, 1), which a sampler draws uniformly. Equally
----likely values have equally long intervals of u.
+---Returns the parameter's value for a number u in [0, 1), which a sampler draws uniformly. Equally likely values have
+---equally long intervals of u.
 ---@param u number
 ---@return any
 function Part:at(u)
@@ -311,8 +306,7 @@ function Part:at(u)
   return self:from_axis(low + u * (high - low))
 end
 
----Returns true if the value is a possible value of this parameter. A named value of a choice is
----given by its name.
+---Returns true if the value is a possible value of this parameter. A named value of a choice is given by its name.
 ---@param value any
 ---@return boolean
 function Part:contains(value)
@@ -321,8 +315,8 @@ function Part:contains(value)
   return not self.step or (value - self.low) % self.step == 0
 end
 
----Returns what a trial gets for a value of the parameter: for the name of a named value of a
----choice, that named value, else the value itself.
+---Returns what a trial gets for a value of the parameter: for the name of a named value of a choice, that named value,
+---else the value itself.
 ---@param value any  a number, string or boolean
 ---@return any
 function Part:meaning(value)

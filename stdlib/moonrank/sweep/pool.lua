@@ -236,8 +236,8 @@ local function has_output(path)
   return false
 end
 
----Runs the trials of a study that have not ended, in workers. Returns true if Ctrl-C ended the
----sweep early, false if all trials have ended.
+---Runs the trials of a study that have not ended, in workers. Returns true if Ctrl-C ended the sweep early, false if
+---all trials have ended.
 ---@param o mr.sweep.Pool.Options
 ---@return boolean interrupted
 function M.run(o)

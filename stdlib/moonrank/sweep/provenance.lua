@@ -134,17 +134,16 @@ local function objection(store, study, context, job)
   end
 end
 
----Raises an error if trials of a study used other data than the script has now, or if the store has
----no record of their data.
+---Raises an error if trials of a study used other data than the script has now, or if the store has no record of their
+---data.
 ---@param job fun(number: integer): mr.sweep.Job  returns what a trial needs to run again
 function M.check(store, study, context, job)
   local why = objection(store, study, context, job)
   if why then check.fail("%s", why) end
 end
 
----Records that a study continues with `force = true` although its trials used other data. If the
----code changed, too, only the change of code is recorded, because trials may run long before they
----use their data.
+---Records that a study continues with `force = true` although its trials used other data. If the code changed, too,
+---only the change of code is recorded, because trials may run long before they use their data.
 ---@param job fun(number: integer): mr.sweep.Job  returns what a trial needs to run again
 function M.note(store, study, context, job)
   for _, field in ipairs{ "data", "script", "form of the recorded code" } do
@@ -154,8 +153,8 @@ function M.note(store, study, context, job)
   if differ then forced.note(store, study, { "data" }) end
 end
 
----Raises an error if trials of a study ran under another numerics version than that of this
----program, or if their version was not recorded.
+---Raises an error if trials of a study ran under another numerics version than that of this program, or if their
+---version was not recorded.
 function M.check_numerics(store, study)
   local others = {}
   for _, each in ipairs(store:numerics(study)) do

@@ -30,8 +30,7 @@ local function report_at(trial, step)
   return last_report(trial).step >= step and found or nil
 end
 
----Returns true if a running trial should stop early. The sweep calls it after each report of the
----trial.
+---Returns true if a running trial should stop early. The sweep calls it after each report of the trial.
 ---@param trial mr.sweep.Progress
 ---@param others mr.sweep.Progress[]  ended trials; numbers from generation_of(trial.number) on do not count
 function Pruner:decide(trial, others)
@@ -43,9 +42,8 @@ function Pruner:decide(trial, others)
   return self._decide(self, trial, seen)
 end
 
----Returns the number of the first trial in a trial's generation (consecutive trials that are
----compared with the same earlier trials). All trials with smaller numbers must have ended when the
----trial starts.
+---Returns the number of the first trial in a trial's generation (consecutive trials that are compared with the same
+---earlier trials). All trials with smaller numbers must have ended when the trial starts.
 function Pruner:generation_of(number) return generations.first(number, self._options.generation) end
 
 ---Returns how many trials a study with this pruner has by default: nil, except for hyperband.

@@ -12,8 +12,8 @@ local M = {}
 
 local pause = 0.002  -- seconds between polls of MPI, because the system cannot wait for MPI and for channels together
 
----Returns the rank of this process (0 or more), if mpirun or srun started several processes; nil if
----this process is alone.
+---Returns the rank of this process (0 or more), if mpirun or srun started several processes; nil if this process is
+---alone.
 ---@return integer? rank
 function M.rank()
   local rank, size = core.launched()
@@ -61,9 +61,8 @@ local function pass_on(state)
   end
 end
 
----Serves rank 0 in every other rank: starts a worker for each sweep of the script, and forwards
----messages between the worker and rank 0. It does not return; the process exits when rank 0 has
----ended.
+---Serves rank 0 in every other rank: starts a worker for each sweep of the script, and forwards messages between the
+---worker and rank 0. It does not return; the process exits when rank 0 has ended.
 ---@param silence number  seconds after which rank 0 counts as lost while it has a worker here
 function M.serve(silence)
   local words, variables = here()
@@ -147,8 +146,8 @@ end
 
 local known
 
----Returns a runner for each rank, with which rank 0 starts the rank's worker, and the seconds
----between polls of the ranks' messages. Only rank 0 may call it.
+---Returns a runner for each rank, with which rank 0 starts the rank's worker, and the seconds between polls of the
+---ranks' messages. Only rank 0 may call it.
 ---@param silence number  seconds without a message after which a rank counts as lost
 ---@return mr.sweep.Runner[] runners, number pause
 function M.runners(silence)

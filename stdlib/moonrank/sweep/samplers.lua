@@ -23,8 +23,8 @@ local M = {}
 local Sampler = check.class("mr.sweep.Sampler")
 Sampler.first = {}
 
----Returns `count` random numbers in [0, 1) for a parameter of a trial. They are computed from the
----seed, the trial's number and the parameter's name, so they do not depend on earlier draws.
+---Returns `count` random numbers in [0, 1) for a parameter of a trial. They are computed from the seed, the trial's
+---number and the parameter's name, so they do not depend on earlier draws.
 ---@param seed integer  of the study
 function M.random(seed, number, name, count)
   local use = ("sweep trial %d parameter %s"):format(number, name)
@@ -50,9 +50,8 @@ function Sampler:suggest(number, history)
   end)
 end
 
----Sets the parameters of the first trials: trial i gets `points[i]`, and the sampler chooses the
----parameters that are missing there. It is an error for a grid, and if a parameter or value is not
----in the space.
+---Sets the parameters of the first trials: trial i gets `points[i]`, and the sampler chooses the parameters that are
+---missing there. It is an error for a grid, and if a parameter or value is not in the space.
 ---@param points table<string, any>[]  parameters by name, for each of the first trials
 function Sampler:begin_with(points)
   if self.name == "grid" then
@@ -72,16 +71,15 @@ function Sampler:begin_with(points)
   self.first = points
 end
 
----Returns the number of the first trial in a trial's generation (consecutive trials that are
----suggested from the same results). All trials with smaller numbers must have ended when the
----trial's parameters are suggested. The result is 1 if the sampler does not use results.
+---Returns the number of the first trial in a trial's generation (consecutive trials that are suggested from the same
+---results). All trials with smaller numbers must have ended when the trial's parameters are suggested. The result is 1
+---if the sampler does not use results.
 function Sampler:generation_of(number)
   local length = self._options.generation
   return length and generations.first(number, length) or 1
 end
 
----Returns how many trials the sampler can suggest: the size of a grid; nil if the number is not
----limited.
+---Returns how many trials the sampler can suggest: the size of a grid; nil if the number is not limited.
 function Sampler:count()
   if self.name == "grid" then return self.space:count() end
 end
@@ -170,8 +168,7 @@ end
 ---Returns the names of all samplers (grid, random, sobol, tpe), sorted.
 function M.names() return check.names(makers) end
 
----Makes a sampler from its name, or from a table with the name and options: {"tpe",
----generation = 20}.
+---Makes a sampler from its name, or from a table with the name and options: {"tpe", generation = 20}.
 ---@param how string|table
 ---@param seed integer                        of the study
 ---@param direction? string                   "maximize" (default) or "minimize"

@@ -52,8 +52,7 @@ end
 ---@field folder string          of the study
 ---@field lock? mr.FileLock      lock in the folder; no other process runs the study
 
----Makes the schedule of a study from its trials in the store. Trials that ended there are not run
----again.
+---Makes the schedule of a study from its trials in the store. Trials that ended there are not run again.
 ---@param o mr.sweep.Schedule.Options
 function M.new(o)
   local self = setmetatable({
@@ -212,8 +211,8 @@ function Schedule:_first()
   end
 end
 
----Returns the next trial to run, and marks it in the store as begun. Returns nil if no trial can
----begin now: all have begun, or the next one has to wait for results of running trials.
+---Returns the next trial to run, and marks it in the store as begun. Returns nil if no trial can begin now: all have
+---begun, or the next one has to wait for results of running trials.
 ---@return table? trial
 function Schedule:next()
   if self.lock and not self.lock:holds() then
@@ -227,9 +226,9 @@ function Schedule:next()
   return trial
 end
 
----Returns an estimate of the seconds until all trials have ended: the mean time of the trials that
----finished in this run, times the number of trials left, divided by the number of workers. Returns
----nil until the first trial has finished.
+---Returns an estimate of the seconds until all trials have ended: the mean time of the trials that finished in this
+---run, times the number of trials left, divided by the number of workers. Returns nil until the first trial has
+---finished.
 ---@param workers integer
 function Schedule:left(workers)
   local finished = self.finished
@@ -237,15 +236,14 @@ function Schedule:left(workers)
   return finished.seconds / finished.trials * (self.planned - self:ended()) / math.max(1, workers)
 end
 
----Returns the fields of a trial that its worker needs to run it: number, seed, parameters, attempt,
----folder and pause.
+---Returns the fields of a trial that its worker needs to run it: number, seed, parameters, attempt, folder and pause.
 function Schedule:job(trial)
   return { number = trial.number, seed = trial.seed, params = trial.params, attempt = trial.attempts + 1,
     folder = files.of_trial(self.folder, trial.number), pause = self.halving and self.halving:pause_at(trial) or nil }
 end
 
----Returns the progress of the trials with which the pruner may compare a trial: trials of earlier
----generations with a number above `known`.
+---Returns the progress of the trials with which the pruner may compare a trial: trials of earlier generations with a
+---number above `known`.
 ---@param known? integer  largest number of a trial that the caller has already (default 0)
 ---@return mr.sweep.Progress[]  empty without a pruner
 function Schedule:others(trial, known)
@@ -286,8 +284,8 @@ function Schedule:_add_time(seconds)
   self.finished.seconds, self.finished.trials = self.finished.seconds + seconds, self.finished.trials + 1
 end
 
----Stores how a trial ended, in the store file and in this schedule. Schedules the trial to run
----again if it failed and has retries left.
+---Stores how a trial ended, in the store file and in this schedule. Schedules the trial to run again if it failed and
+---has retries left.
 ---@param trial table    from `next`
 ---@param outcome table  state, value, numbers, lists, reports, time and data, as from mr.sweep's trials
 ---@param metric string  name of the reports that the pruner reads

@@ -42,12 +42,11 @@ local function pragma(database, name)
   return columns[1][1]
 end
 
----Returns the schema version of the store in a database; 0 if the database does not contain a store
----yet.
+---Returns the schema version of the store in a database; 0 if the database does not contain a store yet.
 function M.version_of(database) return pragma(database, "user_version") end
 
----Updates a store's database to the schema of the last version in `versions`. It does nothing if
----the store has this version or a later one.
+---Updates a store's database to the schema of the last version in `versions`. It does nothing if the store has this
+---version or a later one.
 function M.migrate(store)
   for i = M.version_of(store._database) + 1, #M.versions do
     store:transaction(function()
@@ -91,9 +90,9 @@ local function expected_of(version)
   return made[key]
 end
 
----Returns as text why this program must not read or write a database as a store, or nil if it may.
----Tables with damaged rows are an objection for a writer. A reader (`only_reads`) leaves damaged
----rows out. The schema is read in one transaction.
+---Returns as text why this program must not read or write a database as a store, or nil if it may. Tables with damaged
+---rows are an objection for a writer. A reader (`only_reads`) leaves damaged rows out. The schema is read in one
+---transaction.
 ---@param only_reads boolean   whether the program only reads the store
 ---@param is_checked? boolean  whether the rows are known to be intact, so that they are not checked
 ---@return boolean?  whether damaged rows are left out

@@ -8,8 +8,8 @@ local schema = require "moonrank.sweep.schema"
 
 local M = { versions = schema.versions }
 
----The most bytes of a text or blob that a field can contain. The limit of SQLite is higher, because
----a row also has other fields.
+---The most bytes of a text or blob that a field can contain. The limit of SQLite is higher, because a row also has
+---other fields.
 M.longest = (256 << 20) - 4096
 
 ---@class mr.sweep.Store
@@ -37,8 +37,8 @@ function Store:rows(sql, ...)
   return rows
 end
 
----Calls `f` with the further arguments in a transaction of the store, and returns its first result.
----If `f` raises an error, everything that `f` wrote is rolled back and the error is raised again.
+---Calls `f` with the further arguments in a transaction of the store, and returns its first result. If `f` raises an
+---error, everything that `f` wrote is rolled back and the error is raised again.
 function Store:transaction(f, ...)
   self._database:run("BEGIN IMMEDIATE", {}, 0)
   local ok, result = pcall(f, ...)
@@ -67,8 +67,8 @@ local function opened(path, mode, only_reads, is_checked)
   check.fail("%s %s", path, why)
 end
 
----Writes the store's current contents to the file `path`, completely or not at all. An existing
----file is replaced. Other processes may write to the store at the same time.
+---Writes the store's current contents to the file `path`, completely or not at all. An existing file is replaced. Other
+---processes may write to the store at the same time.
 ---@param part? string  name of the file until it is whole (default: made from `path`)
 function Store:copy(path, part)
   core.make_folder(path)
@@ -84,10 +84,9 @@ end
 -- Largest share of its time that a writer may spend on making copies of the store for readers.
 local share = 0.05
 
----Makes a copy of the store for readers, if they cannot read the store itself because it is open
----for exclusive writing (runtime/io/sqlite/sqlite.h). A copy is made only if the store changed since
----the last copy, and only as often as its cost allows. A copy that cannot be written is not an
----error, because readers are told how old their copy is.
+---Makes a copy of the store for readers, if they cannot read the store itself because it is open for exclusive writing
+---(runtime/io/sqlite/sqlite.h). A copy is made only if the store changed since the last copy, and only as often as its
+---cost allows. A copy that cannot be written is not an error, because readers are told how old their copy is.
 function Store:publish()
   local copies = self._copies
   if not copies then return end
@@ -106,16 +105,14 @@ function Store:publish()
   copies.last, copies.credit, copies.at = now - began, copies.credit - (now - began), now
 end
 
----Returns a text that says that a copy is read instead of the store, and why; nil if the store
----itself is read.
+---Returns a text that says that a copy is read instead of the store, and why; nil if the store itself is read.
 function Store:note() return self._database:note() end
 
 function Store:close() self._database:close() end
 Store.__close = Store.close
 
----Raises an error if the file `path` is not a store, or is a store of a newer moonrank. A missing
----file is accepted. A file without tables is accepted, too, because a process that was killed may
----have created it.
+---Raises an error if the file `path` is not a store, or is a store of a newer moonrank. A missing file is accepted. A
+---file without tables is accepted, too, because a process that was killed may have created it.
 function M.look(path)
   core.check_file(path)
   -- A store that a writer has opened exclusively is skipped by this early check. It is checked later, when the sweep
@@ -123,13 +120,11 @@ function M.look(path)
   if core.is_file(path) and not M.is_exclusive(path) then opened(path, "read"):close() end
 end
 
----Returns true if a writer has opened the store exclusively, or was killed while it had the store
----open exclusively.
+---Returns true if a writer has opened the store exclusively, or was killed while it had the store open exclusively.
 function M.is_exclusive(path) return core.file_exists(core.followed(path) .. ".writer") end
 
----Opens a store. Opening for writing creates a missing store, and updates a store of an older
----version. A store of a newer version is an error. A file with other tables than those of a store
----is an error, too, and is not changed.
+---Opens a store. Opening for writing creates a missing store, and updates a store of an older version. A store of a
+---newer version is an error. A file with other tables than those of a store is an error, too, and is not changed.
 ---@param mode "read"|"write"
 ---@param is_checked? boolean  reads without the check for damaged rows, which takes time for each row of the store
 function M.open(path, mode, is_checked)
@@ -169,8 +164,7 @@ function Store:study(name) return self:rows("SELECT * FROM studies WHERE name = 
 local study_fields = { "name", "space", "sampler", "seed", "direction", "metric", "script", "script_name",
   "settings", "data", "planned", "version" }
 
----Adds a study to the store, or updates the fields of a study with the same name. Returns the
----study's row.
+---Adds a study to the store, or updates the fields of a study with the same name. Returns the study's row.
 ---@param fields table<string, any>  values by column name, such as `space`; `name` is required
 ---@return table
 function Store:set_study(fields)
@@ -189,8 +183,8 @@ function Store:set_study(fields)
   return self:study(fields.name)
 end
 
----Returns a copy of a study's row with new values of the fields that `set_study` writes. Nothing is
----written to the store.
+---Returns a copy of a study's row with new values of the fields that `set_study` writes. Nothing is written to the
+---store.
 ---@param fields table<string, any>  values by column name
 function Store:with(study, fields)  -- luacheck: ignore 212/self
   local row = {}
@@ -230,8 +224,8 @@ local function need_file(self)
   end
 end
 
----Records in the store that a trial begins (state "running"), with the current numerics version. It
----is an error if the store's file was removed or replaced.
+---Records in the store that a trial begins (state "running"), with the current numerics version. It is an error if the
+---store's file was removed or replaced.
 ---@param trial { number: integer, seed: integer, params_text: string }
 function Store:begin(study, trial)
   need_file(self)
@@ -259,9 +253,8 @@ function Store:add_reports(id, reports)
   end
 end
 
----Stores how a trial ended, in one transaction. Rows of an earlier attempt of the trial are
----replaced. If the trial was paused before (`add`), its new reports are added to the earlier
----reports.
+---Stores how a trial ended, in one transaction. Rows of an earlier attempt of the trial are replaced. If the trial was
+---paused before (`add`), its new reports are added to the earlier reports.
 ---@param trial table    its number and attempts
 ---@param outcome table  state, value, numbers, lists, reports, time and data
 ---@param add boolean
@@ -307,9 +300,8 @@ local function entry_of(row)
     fingerprint = sum:find "^%x+$" and sum:sub(1, 16) or "unknown", what = what:sub(1, 60):gsub("[^%g ]", "?") .. "" }
 end
 
----Returns the data sets that trials used, by the trial's number: of all finished and pruned trials,
----or only of the trial `number` if it is given. `noted` is false if the data of a trial was not
----recorded.
+---Returns the data sets that trials used, by the trial's number: of all finished and pruned trials, or only of the
+---trial `number` if it is given. `noted` is false if the data of a trial was not recorded.
 ---@return table<integer, { noted: boolean, entries: mr.data.Entry[] }>
 function Store:data(study, number)
   local by_number = {}
@@ -324,8 +316,8 @@ function Store:data(study, number)
   return by_number
 end
 
----Returns the conventions of the metrics that trials returned, by the trial's number: a JSON object
----with a text per metric. Trials of older program versions have no entry.
+---Returns the conventions of the metrics that trials returned, by the trial's number: a JSON object with a text per
+---metric. Trials of older program versions have no entry.
 ---@return table<integer, string>
 function Store:conventions(study)
   local by_number = {}
@@ -335,9 +327,8 @@ function Store:conventions(study)
   return by_number
 end
 
----Returns the numerics version under which each trial of a study began, by the trial's number. A
----trial without a recorded version has no entry. Returns nil if all trials have the same version,
----or if the store records no versions.
+---Returns the numerics version under which each trial of a study began, by the trial's number. A trial without a
+---recorded version has no entry. Returns nil if all trials have the same version, or if the store records no versions.
 ---@return table<integer, string>?
 function Store:numerics_of(study)
   if schema.version_of(self._database) < 3 then return nil end
@@ -347,16 +338,16 @@ function Store:numerics_of(study)
   return by_number
 end
 
----Returns how many trials of a study began under each numerics version, the most frequent version
----first. `numerics` is nil for trials without a recorded version.
+---Returns how many trials of a study began under each numerics version, the most frequent version first. `numerics` is
+---nil for trials without a recorded version.
 ---@return { numerics: string?, trials: integer }[]
 function Store:numerics(study)
   return self:rows([[SELECT numerics, count(*) AS trials FROM trials WHERE study = ?1 GROUP BY numerics
     ORDER BY trials DESC, numerics]], study.id)
 end
 
----Returns the values of a metric that the trials of a study reported, by the trial's number:
----{{step =, value =}, ...} in the order of steps. Pruners need the values when a study is resumed.
+---Returns the values of a metric that the trials of a study reported, by the trial's number: {{step =, value =}, ...}
+---in the order of steps. Pruners need the values when a study is resumed.
 ---@return table<integer, { step: integer, value: number }[]>
 function Store:reports(study, name)
   local by_number = {}

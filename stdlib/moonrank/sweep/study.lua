@@ -11,8 +11,8 @@ local usage = require "moonrank.args.usage"
 
 local M = {}
 
----Returns the option `settings` of a sweep as the text that the study's row in the store contains:
----a line "NAME = VALUE" for each setting, sorted by name.
+---Returns the option `settings` of a sweep as the text that the study's row in the store contains: a line "NAME =
+---VALUE" for each setting, sorted by name.
 ---@param formerly? boolean  true: with former names of options, as earlier program versions wrote the text
 function M.settings_text(settings, formerly)
   local lines = {}
@@ -54,8 +54,8 @@ local function code_of(run, space, in_worker)
     formerly = function() return { script = script_text(code.of(run, space, in_worker, true), whole) } end }
 end
 
----Returns a table with the fields of the row that a study gets in the store, made from the options
----of mr.sweep. Nothing is written.
+---Returns a table with the fields of the row that a study gets in the store, made from the options of mr.sweep. Nothing
+---is written.
 ---@param o table            the options of mr.sweep, checked
 ---@param in_worker boolean  true in a worker, which does not compute checksums of data
 function M.describe(o, in_worker)
@@ -75,8 +75,7 @@ function M.describe(o, in_worker)
   }
 end
 
----Returns a checksum of a study's description, by which a worker checks that it runs the same study
----as its parent.
+---Returns a checksum of a study's description, by which a worker checks that it runs the same study as its parent.
 ---@param study table  from `describe`
 function M.fingerprint(study)
   local parts = {}
@@ -92,8 +91,8 @@ function M.fingerprint(study)
   return core.sha256(table.concat(parts, "\0"))
 end
 
----Returns the lines that are in only one of two texts: those of the old text after "then:", those
----of the new text after "now:".
+---Returns the lines that are in only one of two texts: those of the old text after "then:", those of the new text after
+---"now:".
 ---@param was string
 ---@param now string
 ---Example:
@@ -196,14 +195,13 @@ end
 ---@param was table  the study's row in the store
 function M.has_other_code(was, run, space) return script_changes(was, code_of(run, space, false)) ~= nil end
 
----Returns the study's row in the store, and creates the row if it is missing. It is an error if the
----study's space, code, settings or data differ from those in the store, unless `force` is true.
----Another metric is an error even with `force`, because ended trials would keep their values of the
----first metric.
+---Returns the study's row in the store, and creates the row if it is missing. It is an error if the study's space,
+---code, settings or data differ from those in the store, unless `force` is true. Another metric is an error even with
+---`force`, because ended trials would keep their values of the first metric.
 ---
----With `force`, the row of a changed study has the changes, but the store does not have them yet. The
----second result writes them. Without trials that will run, it writes only the metric and the
----direction, by which results are read: the study's trials are still all of the earlier script.
+---With `force`, the row of a changed study has the changes, but the store does not have them yet. The second result
+---writes them. Without trials that will run, it writes only the metric and the direction, by which results are read:
+---the study's trials are still all of the earlier script.
 ---@param now table  from `describe`
 ---@param force boolean
 ---@return fun(runs_some: boolean)? write

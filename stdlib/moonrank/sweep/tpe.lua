@@ -130,8 +130,8 @@ local function observed(space, trials)
   return values
 end
 
----Returns, by name, the values of all parameters that are most promising for the next trial, given
----the results of earlier trials.
+---Returns, by name, the values of all parameters that are most promising for the next trial, given the results of
+---earlier trials.
 ---@param history mr.sweep.Trial[]  earlier trials; those without a result count as bad ones
 ---@param options mr.sweep.TpeOptions
 ---@param direction string  "maximize" or "minimize"

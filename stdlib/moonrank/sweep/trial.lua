@@ -21,8 +21,7 @@ local methods = check.exact_all("mr.Trial:", {})
 
 local own_fields = { number = true, params = true, seed = true, attempt = true, checkpoint = true, report = true }
 
----Raises an error if one of the parameters' names is the name of a field that every trial has, such
----as "seed".
+---Raises an error if one of the parameters' names is the name of a field that every trial has, such as "seed".
 ---@param names string[]  of all parameters of the space
 function M.check_names(names)
   for _, name in ipairs(names) do
@@ -31,8 +30,8 @@ function M.check_names(names)
   end
 end
 
----Returns the name of the number by which the sweep may prune a trial; nil if the sweep does not
----prune trials. Records `epochs` for the pruner.
+---Returns the name of the number by which the sweep may prune a trial; nil if the sweep does not prune trials. Records
+---`epochs` for the pruner.
 ---@param trial mr.Trial
 ---@param epochs? integer  number of epochs that the trial trains
 ---@return string?
@@ -43,8 +42,8 @@ function M.pruned_by(trial, epochs)
   return state.pruner and (state.metric or "value") or nil
 end
 
----Records that mr.fit resumed a trial's training from a checkpoint. The time of the training before
----the checkpoint then counts in the trial's time.
+---Records that mr.fit resumed a trial's training from a checkpoint. The time of the training before the checkpoint then
+---counts in the trial's time.
 ---@param trial mr.Trial  any other value is ignored
 function M.resumed(trial)
   local state = type(trial) == "table" and rawget(trial, "_state")
@@ -82,8 +81,8 @@ function Trial.__index(self, name)
   check.unknown("parameter or field of this trial", name, table.move(state.names, 1, #state.names, #fields + 1, fields))
 end
 
----Reports the trial's values at a step, e.g. after every epoch. The sweep's pruner may end the
----trial during this call; the trial is then marked as pruned.
+---Reports the trial's values at a step, e.g. after every epoch. The sweep's pruner may end the trial during this call;
+---the trial is then marked as pruned.
 ---@param step integer   growing from one report to the next
 ---@param values number|table<string, number>  the metric's value, or several values by name
 function methods:report(step, values)
@@ -175,9 +174,9 @@ local function trial_of(context, job)
   return setmetatable(trial, Trial), state
 end
 
----Returns the data that a trial would use now (`data`), and why the trial failed before that point
----(`problem`), or nil. It runs the trial up to its call of mr.fit or, if the trial does not call
----mr.fit, up to the first use of data. The trial's output is discarded.
+---Returns the data that a trial would use now (`data`), and why the trial failed before that point (`problem`), or nil.
+---It runs the trial up to its call of mr.fit or, if the trial does not call mr.fit, up to the first use of data. The
+---trial's output is discarded.
 ---@param context mr.sweep.Context
 ---@param job mr.sweep.Job
 ---@param stop "fit"|"any"  where the trial ends: at its call of mr.fit, or at the first use of data
@@ -201,8 +200,8 @@ function M.data_of(context, job, stop)
   return entries, not ok and not seen.is_enough(message) and tostring(message) or nil
 end
 
----Runs one trial to its end, and returns its outcome: state, result or error, reports, time and
----data. An error of the trial's function is not raised, but gives the state "failed".
+---Runs one trial to its end, and returns its outcome: state, result or error, reports, time and data. An error of the
+---trial's function is not raised, but gives the state "failed".
 ---@param context mr.sweep.Context
 ---@param job mr.sweep.Job
 ---@return table outcome

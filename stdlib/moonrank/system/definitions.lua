@@ -12,8 +12,8 @@ M.all = {}
 -- a script; nil outside `apart`.
 local in_trial, undone = false, nil
 
----Records that a script defined a bound, loss, metric or model. An earlier definition with this
----kind and name is replaced.
+---Records that a script defined a bound, loss, metric or model. An earlier definition with this kind and name is
+---replaced.
 ---@param kind string  "bound", "loss", "metric" or "model"
 ---@param what any  the definition: a function, a table with functions, or a bound
 ---@param undo? fun()  restores the earlier meaning of the name
@@ -22,8 +22,8 @@ function M.note(kind, name, what, undo)
   if not in_trial then M.all[kind .. " " .. name] = what end
 end
 
----Calls run(...) and returns its results. Afterwards undoes the definitions that `run` made, so
----that they affect neither names nor studies. Names of new metrics remain registered in the core.
+---Calls run(...) and returns its results. Afterwards undoes the definitions that `run` made, so that they affect
+---neither names nor studies. Names of new metrics remain registered in the core.
 ---@return any  results of `run`
 function M.apart(run, ...)
   local all, before, own, none = M.all, undone, {}, {}
@@ -35,8 +35,8 @@ function M.apart(run, ...)
   return run(...)
 end
 
----Calls run(...) as a trial of a study and returns its results. Definitions made in `run` are not
----recorded, because they belong to the trial's own code.
+---Calls run(...) as a trial of a study and returns its results. Definitions made in `run` are not recorded, because
+---they belong to the trial's own code.
 ---@return any  results of `run`
 function M.within_trial(run, ...)
   local before = in_trial

@@ -46,20 +46,19 @@ local kinds = {
   end,
 }
 
----The names of all kinds of paths. A "file", a "folder" and a "data folder" (also searched in the
----folders of data sets) must exist. A "new file" or "new folder" need not exist. If it exists, it
----must be of that kind, and the path above it must be a folder.
+---The names of all kinds of paths. A "file", a "folder" and a "data folder" (also searched in the folders of data sets)
+---must exist. A "new file" or "new folder" need not exist. If it exists, it must be of that kind, and the path above it
+---must be a folder.
 M.kinds = check.names(kinds)
 
----Returns as text why a path is not of a kind such as "file" or "new folder"; nil if it is of that
----kind.
+---Returns as text why a path is not of a kind such as "file" or "new folder"; nil if it is of that kind.
 ---@param kind string  "file", "folder", "data folder", "new file" or "new folder"
 ---Example: `require("moonrank.system.paths").objection("folder", "/dev/null")   --> /dev/null: is not a folder`
 ---Example: `require("moonrank.system.paths").objection("new file", "/tmp")   --> /tmp: is a folder, expected a file`
 function M.objection(kind, path) return kinds[kind](path) end
 
----Raises an error if a path is not of a kind such as "file" or "new folder". The error names this
----path, even if a folder above it is the cause.
+---Raises an error if a path is not of a kind such as "file" or "new folder". The error names this path, even if a
+---folder above it is the cause.
 ---@param caller string  name of the called function, for the error
 ---@param kind string    "file", "folder", "data folder", "new file" or "new folder"
 function M.check(caller, kind, path)

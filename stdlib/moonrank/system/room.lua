@@ -7,8 +7,8 @@ local M = {}
 
 local left = math.huge  -- number of tensor entries that the function run by `within` may still make
 
----Calls `f(...)` with a limit: the tensors that are made during the call may have at most `entries`
----entries in total; more are an error, which `take` raises. Returns the results of `f`.
+---Calls `f(...)` with a limit: the tensors that are made during the call may have at most `entries` entries in total;
+---more are an error, which `take` raises. Returns the results of `f`.
 ---@param entries integer
 ---@param ... any  arguments of f
 ---@return any  results of f
@@ -18,8 +18,8 @@ function M.within(entries, f, ...)
   return f(...)
 end
 
----Counts a new tensor of these sizes against the limit of `within`, and returns the sizes. Raises
----an error if the limit is exceeded.
+---Counts a new tensor of these sizes against the limit of `within`, and returns the sizes. Raises an error if the limit
+---is exceeded.
 ---@param sizes integer[]
 ---@return integer[]
 function M.take(where, sizes)

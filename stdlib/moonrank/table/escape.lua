@@ -4,9 +4,8 @@ local M = {}
 -- Pattern of texts that a spreadsheet would run as a formula, and pattern of texts that are numbers.
 local formula, number = "^'*[=+%-@\t\r]", "^[+-]?%d*%.?%d*[eE]?[+-]?%d*$"
 
----Returns a text as a CSV cell. A spreadsheet would run a text that begins with = + - @, a tab or a
----carriage return, so such a text gets a quotation mark (') in front. Texts that are numbers stay
----unchanged.
+---Returns a text as a CSV cell. A spreadsheet would run a text that begins with = + - @, a tab or a carriage return, so
+---such a text gets a quotation mark (') in front. Texts that are numbers stay unchanged.
 ---Example: `require("moonrank.table.escape").csv("=1+2")   --> '=1+2`
 ---Example: `require("moonrank.table.escape").csv("-1.5")   --> -1.5`
 function M.csv(text)
@@ -14,8 +13,7 @@ function M.csv(text)
   return text
 end
 
----Returns the original text of a CSV cell that `csv` wrote, without the quotation mark (') that `csv`
----may have added.
+---Returns the original text of a CSV cell that `csv` wrote, without the quotation mark (') that `csv` may have added.
 ---@param field string
 ---Example: `require("moonrank.table.escape").of_csv("'=1+2")   --> =1+2`
 function M.of_csv(field)
@@ -26,8 +24,8 @@ local html_escapes = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = 
 
 local function with_backslashes(text) return (text:gsub(".", "\\%0")) end
 
----Returns a text escaped so that Markdown shows it verbatim, without HTML, links, code, emphasis or
----ends of cells. Web addresses are escaped as well, because Markdown makes links of them.
+---Returns a text escaped so that Markdown shows it verbatim, without HTML, links, code, emphasis or ends of cells. Web
+---addresses are escaped as well, because Markdown makes links of them.
 ---Example: `require("moonrank.table.escape").markdown "a|b"   --> a\|b`
 function M.markdown(text)
   text = text:gsub("[\\`*|~]", "\\%0"):gsub("[&<>]", html_escapes):gsub("%]%f[%(%[:]", "\\]")
@@ -43,8 +41,8 @@ function M.html(text) return (tostring(text):gsub('[&<>"]', html_escapes)) end
 local latex_escapes = { ["\\"] = "\\textbackslash{}", ["~"] = "\\textasciitilde{}", ["^"] = "\\textasciicircum{}",
   ["<"] = "\\textless{}", [">"] = "\\textgreater{}" }
 
----Returns a text escaped for a cell of a LaTeX table. A * or [ at its beginning is put into braces,
----because LaTeX would take it for an argument of the \\ that ends the previous row.
+---Returns a text escaped for a cell of a LaTeX table. A * or [ at its beginning is put into braces, because LaTeX would
+---take it for an argument of the \\ that ends the previous row.
 ---Example: `require("moonrank.table.escape").latex "100 %"   --> 100 \%`
 function M.latex(text)
   text = text:gsub("[\\~^&%%$#_{}<>]", function(c) return latex_escapes[c] or "\\" .. c end)

@@ -33,8 +33,8 @@ function M.placed(o, tabular)
   return form:format(escape.latex((o.caption:gsub("%s+", " "))), label, tabular)
 end
 
----Returns the values of a list in another order: first those in `first`, in this order, then the
----others as they were. A value of `first` that the list lacks is an error.
+---Returns the values of a list in another order: first those in `first`, in this order, then the others as they were. A
+---value of `first` that the list lacks is an error.
 ---@param what string  what the values are, for the error: "system"
 ---@param values any[]
 ---@param first any[]
@@ -55,8 +55,8 @@ function M.by_list(where, what, values, first)
   return order
 end
 
----Returns the places of numbers, the best number first. Missing numbers and NaN are last, and equal
----numbers stay in their order.
+---Returns the places of numbers, the best number first. Missing numbers and NaN are last, and equal numbers stay in
+---their order.
 ---@param numbers table<integer, any>
 ---@param places integer[]  places to sort
 ---@param better "max"|"min"
@@ -134,8 +134,8 @@ local function order_of(self, order, better, groups)
   return rows
 end
 
----Returns a copy of a table with its rows in the order of the options, and with marks at the best
----results if the options ask for them.
+---Returns a copy of a table with its rows in the order of the options, and with marks at the best results if the
+---options ask for them.
 ---@param self mr.Table
 ---@param o table  from `read`
 ---@param groups integer[][]  row numbers of each group of rows
