@@ -6,8 +6,7 @@ local core = require "moonrank.core"
 local getmetatable = debug.getmetatable  -- Lua's own getmetatable does not return the metatables of tensors and lists
 local M = { class = class.class, exact = class.exact, exact_all = class.exact_all, inner = class.inner }
 
--- Returns the level argument for `error`, such that the message begins with the position of the nearest caller outside
--- the standard library.
+-- Returns the level for `error` at which a message begins with the position of the nearest caller outside the library.
 local function script_level()
   local level = 2
   while true do
@@ -25,8 +24,7 @@ function M.fail(message, ...)
   error(text, script_level())
 end
 
----Returns an error message without its position ("file:line: ") and without the name of the function that raised the
----error.
+---Returns an error message without its position ("file:line: ") and without the name of the function that raised it.
 ---Example: `require("moonrank.check").reason("x.lua:3: load: no tensor 'a'")   --> no tensor 'a'`
 function M.reason(message) return (tostring(message):gsub("^[^\n]-:%d+: ", ""):gsub("^[%a_][%w_]*: ", "")) end
 
@@ -67,8 +65,7 @@ function M.kind(value)
   return type(name) == "string" and name ~= "" and name or type(value)
 end
 
----Returns a value as text for an error: 'abc', 1.5, NaN, {1, 2}, a mr.Tensor {3} float32. An array of at most 4
----elements is written with its elements.
+---Returns a value as text for an error: 'abc', 1.5, NaN, {1, 2} (arrays of up to 4 elements), a mr.Tensor {3} float32.
 ---Example: `require("moonrank.check").found({1, "a"})   --> {1, 'a'}`
 function M.found(value)
   local kind, name = type(value), M.kind(value)
@@ -96,8 +93,7 @@ function M.expect(ok, where, name, value, expected, ...)
   M.fail("%s: %s is %s, expected %s", where, name, M.found(value), expected)
 end
 
----Raises an error if an argument has another number of entries than it must have: "f: users has 2 entries, expected 3,
----one for each list".
+---Raises an error if an argument has the wrong number of entries: "f: users has 2 entries, expected 3, one per list".
 ---@param count integer  its number of entries
 ---@param expected integer
 ---@param why string     what needs this number: "one for each list"
@@ -186,8 +182,7 @@ function M.indices(where, name, list, most, entry)
   end
 end
 
----Raises an error if an option was given that has no effect: "f: nsr is 2, but by = 'user' takes no nsr. Leave out
----nsr".
+---Raises an error if an option has no effect: "f: nsr is 2, but by = 'user' takes no nsr. Leave out nsr".
 ---@param value any   its value; nil if it was not given
 ---@param why string  why it has no effect
 ---@param ... any     arguments of string.format for `why`
@@ -201,12 +196,10 @@ end
 ---Example: `require("moonrank.check").nearest("minmx", {"none", "minmax"})   --> minmax`
 function M.nearest(name, known) return core.nearest_name(tostring(name), known) end
 
--- Returns a name in the form in which names are compared: in lower case, without underscores, and without "loss" at its
--- end ("BCE_Loss" gives "bce").
+-- Returns a name as names are compared: in lower case, without underscores and without "loss" at its end.
 local function folded(name) return (name:lower():gsub("_", ""):gsub("^(.+)loss$", "%1")) end
 
----Returns advice on a name that other libraries or beginners in Lua use: what to write in Moonrank instead. Returns nil
----if there is no advice.
+---Returns what to write in Moonrank instead of a name that other libraries or beginners in Lua use; nil if not known.
 ---@param place string  where the name was used: "mr.Tensor", "mr.losses", "metric"
 ---@param name any      a number is looked up as "[]", any other index as "[...]"
 ---Example: `require("moonrank.check").other_name("mr.Tensor", "log1p")   --> (1 + x):log()`
@@ -310,8 +303,7 @@ function M.is_range(range, largest)
     and -largest <= low and low < high and high <= largest
 end
 
----Returns `value` if it is one of `choices`, else raises an error. The error offers the nearest choice and lists all
----choices.
+---Returns `value` if it is one of `choices`, else raises an error that offers the nearest choice and lists all.
 ---@return any value
 ---Example: `require("moonrank.check").choice("f", "ties", "mean", {"mean", "worst"})   --> mean`
 function M.choice(where, name, value, choices)

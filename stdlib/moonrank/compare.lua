@@ -169,8 +169,7 @@ local function called(name, scores)
   return ("'%s'%s"):format(name, scores.name ~= "scores" and (" (%s)"):format(scores.name) or "")
 end
 
--- Returns the ids of the compared queries. It also returns notes on the judged queries that a run lacks, and on a run's
--- queries without judgments.
+-- Returns the ids of the compared queries, and notes on queries that a run or the judgments lack.
 local function queries_of(o, systems, names, judgments)
   local runs, notes = {}, {}
   for _, name in ipairs(names) do

@@ -1,5 +1,4 @@
--- mr.evaluate computes several metrics of the same scores. Metrics that rank rows by the same rules share one
--- ranking.
+-- mr.evaluate computes several metrics of the same scores. Metrics that rank rows by equal rules share a ranking.
 local bounded = require "moonrank.evaluate.bounded"
 local core = require "moonrank.core"
 local check = require "moonrank.check"
@@ -36,8 +35,7 @@ Evaluation.__index = function(self, name)
   check.unknown("metric in this evaluation", name, { table.unpack(self.names) })
 end
 
--- Returns metric.parse(name, options). The error about a number in the name, such as 0 in "ndcg@0", names the called
--- function `where`.
+-- Like metric.parse, but an error about a number in the name, such as 0 in "ndcg@0", names the function `where`.
 local function parsed(where, name, options)
   local ok, found = check.attempt(metric.parse, name, options)
   if ok then return found end
@@ -46,8 +44,7 @@ local function parsed(where, name, options)
   error(found, 0)
 end
 
--- Returns the metric that `given` stands for: a name, a metric, or a table with a metric and a bound. `options` apply
--- to a metric that is given by name.
+-- Returns the metric that `given` (a name, a metric, or a table with a bound) stands for; `options` apply to a name.
 local function metric_of(where, given, options)
   if M.is_bounded(given) then return given end
   local function parse(name)
@@ -81,8 +78,7 @@ end
 -- Maps tensors that an evaluation returned (a metric's values per list) and its tables of means to the evaluation.
 local evaluations = setmetatable({}, { __mode = "k" })
 
--- Adds a metric's values per list to an evaluation. `exact` has the values in float64, if `values` are rounded to
--- float32.
+-- Adds a metric's values per list to an evaluation; `exact` has them in float64 if `values` are rounded to float32.
 local function add_column(result, each, values, exact)
   local name = each.name
   if rawget(result, name) ~= nil or Evaluation[name] ~= nil then

@@ -52,8 +52,7 @@ local M = {}
 local Declaration = {}
 Declaration.__index = Declaration
 
--- Metatable of option declarations that have not been used yet. A declaration is checked and indexed on its first use,
--- so that programs start faster.
+-- Metatable of declarations before their first use, which checks and indexes them, so that programs start faster.
 local Unprepared = {}
 
 M.declared = {}  -- maps the name of an option table, such as "mr.FitOptions", to its declaration
@@ -62,12 +61,10 @@ M.declared = {}  -- maps the name of an option table, such as "mr.FitOptions", t
 -- declarations that have been used are included.
 M.former_names = {}
 
--- Loads the module options/words, which writes error messages and documentation of options. It is loaded on demand,
--- because most runs need neither.
+-- Loads on demand the module that writes errors and documentation of options, because most runs need neither.
 local function words() return require "moonrank.options.words" end
 
----Returns the alternatives of a LuaCATS type, which `|` separates: two for "string|number", but one for "fun(x:
----string|number)".
+---Returns the alternatives of a LuaCATS type: two for "string|number", but one for "fun(x: string|number)".
 ---Example: `#require("moonrank.options").alternatives("string|(string|number)[]")   --> 2`
 function M.alternatives(kind)
   local list, depth, first = {}, 0, 1
@@ -141,8 +138,7 @@ local function check_row(name, row)
   assert(type(row[1]) == "string" and type(row[2]) == "string" and type(row.help) == "string", name)
 end
 
--- Returns a declaration by which each number in the value of an option is checked, if its type is integer[] or
--- number[]. Returns nil for other types.
+-- Returns a declaration that checks each number of an option of type integer[] or number[]; nil for other types.
 local function element_row(row)
   local kind = row[2]:match "^(%l+)%[%]$"
   if kind ~= "integer" and kind ~= "number" then return nil end
@@ -174,8 +170,7 @@ local function is_declaration(value)
   return meta == Declaration or meta == Unprepared
 end
 
--- Returns the declarations of all options in an option table, including the options of other tables that were added to
--- it.
+-- Returns the declarations of all options in an option table, with those of added tables.
 local function rows_of(declaration)
   local rows, group = {}, nil
   for _, part in ipairs(declaration.parts) do
@@ -191,8 +186,7 @@ local function rows_of(declaration)
   return rows
 end
 
--- Fills `rows`, `by_name` and `by_former` of a declaration on its first use. If memory runs out, the declaration stays
--- unprepared, and its next use tries again.
+-- Fills the fields of a declaration on its first use. If memory runs out, the next use tries again.
 local function prepare(declaration)
   local rows, by_name, by_former, related = rows_of(declaration), {}, false, {}
   for _, row in ipairs(rows) do
@@ -275,8 +269,7 @@ end
 
 local none = {}
 
--- Returns the given options under their present names. Raises an error if an option was given under both its present
--- and its former name.
+-- Returns the given options under their present names. A present and a former name of one option are an error.
 local function renamed(self, where, given)
   local options = {}
   for name, value in next, given do

@@ -45,8 +45,7 @@ function M.fields(fields)
   return table.concat(parts, ", ")
 end
 
--- Returns a record's fields without nested tables: field lr of the nested table params becomes "params.lr". Names that
--- begin with _ are left out.
+-- Returns a record's fields without nested tables ("params.lr") and without names that begin with _.
 local function flat(fields, before, into)
   for name, value in pairs(fields) do
     local text = before .. tostring(name)

@@ -182,8 +182,7 @@ function Results:trials(options)
     local seen = {}
     for _, more in ipairs{ data.params, { "value" }, data:numbers(), { "wall", "reason" } } do
       for _, name in ipairs(more) do
-        -- A number that trials return may have the name "value", like the column of the study's metric. Each name is
-        -- added once.
+        -- A returned number may have the name "value", like the column of the study's metric; each name is added once.
         if not seen[name] then names[#names + 1] = name end
         seen[name] = true
       end

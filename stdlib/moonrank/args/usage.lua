@@ -1,5 +1,4 @@
--- Writes the text that a script prints for --help, from the script's first comment and the declarations of its options
--- (mr.args).
+-- Writes the text of --help, from a script's first comment and the declarations of its options (mr.args).
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 
@@ -9,8 +8,7 @@ local M = {}
 ---Example: `require("moonrank.args.usage").typed "batch_size"   --> --batch-size`
 function M.typed(name) return "--" .. name:gsub("_", "-") end
 
----Returns the value of an option as it is typed: the values of a list with commas between them, and '' for an empty
----text.
+---Returns an option's value as it is typed: the values of a list with commas between them, '' for an empty text.
 ---Example: `require("moonrank.args.usage").written{1, 2}   --> 1,2`
 function M.written(value)
   if type(value) ~= "table" then return value == "" and "''" or tostring(value) end
@@ -41,8 +39,7 @@ local function description(script)
   return table.concat(lines, "\n")
 end
 
--- Returns the default of an option as text, in words if the declaration has words for it; "" if there is nothing to
--- show.
+-- Returns the default of an option as text, in the words of its declaration if it has any; "" for no default.
 local function default_text(d)
   if d.shown then return d.shown end
   return d.default ~= nil and d.default ~= "" and d.type ~= "boolean" and M.written(d.default) or ""

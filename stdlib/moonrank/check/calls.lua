@@ -11,8 +11,7 @@ local to_file = '; a file gets the text by io.open("file", "w"):write(x:%s()):cl
 local instead = { to_csv = to_file, to_json = to_file, to_latex = to_file, to_markdown = to_file, to_html = to_file,
   requires_grad = "; a tensor without gradients is x:detach()" }
 
----Returns the options that a script passed to an export such as x:to_csv. A text is an error that says how to write the
----exported text to a file.
+---Returns the options of an export such as x:to_csv. A text is an error that says how to write the export to a file.
 ---@param where string  "evaluation:to_csv"
 ---@return any options
 ---Example: `require("moonrank.check.calls").export_options("x:to_csv", {lists = true}).lists   --> true`
@@ -24,8 +23,7 @@ function M.export_options(where, options)
   return options
 end
 
--- Raises an error if an argument after the first `most` arguments is not nil. A surplus nil has no effect and is
--- accepted.
+-- Raises an error if an argument after the first `most` arguments is not nil; a surplus nil has no effect.
 local function refuse_surplus(name, f, most, ...)
   local parameters = {}
   for i = 1, most do parameters[i] = debug.getlocal(f, i) or "self" end
@@ -65,8 +63,7 @@ function M.refuse(name, f, most, meta, ...)
     object, method)
 end
 
----Raises an error about a field that objects of a class do not have. The error says what to write instead, or offers
----the nearest field name.
+---Raises an error about an unknown field of a class, which says what to write instead or offers the nearest name.
 function M.no_field(class, name, known)
   local shown = type(name) == "table" and "table {...}" or core.safe_text(tostring(name))
   local other = check.other_name(class, name)

@@ -53,8 +53,7 @@ end
 
 local short = { ["-q"] = "--per-query", ["-c"] = "--complete", ["-l"] = "--relevant", ["--metrics"] = "-m" }
 
--- Splits words of the command line that combine several: "-qc" becomes "-q" and "-c", and "-mmap" becomes "-m" and
--- "map".
+-- Splits combined words of the command line: "-qc" becomes "-q" and "-c", and "-mmap" becomes "-m" and "map".
 local function apart(words)
   local out = {}
   for _, word in ipairs(words) do
@@ -81,16 +80,14 @@ local function names_in(word)
   return #names > 0 and names or { word }
 end
 
--- Returns the metric for a name such as "ap:minmax", which is a metric and a bound. Returns nil and the reason if there
--- is no such metric.
+-- Returns the metric for a name such as "ap:minmax" (a metric and a bound), or nil and the reason why there is none.
 local function metric_of(name, given)
   local ok, metric = pcall(retrieved.metric, name, given)
   if ok then return metric end
   return nil, check.reason(metric)
 end
 
--- Returns the metrics that follow the option -m, under the names that the user wrote. A metric that was given under two
--- names is returned once.
+-- Returns the metrics after -m under the names that the user wrote; a metric with two names is returned once.
 local function metrics_of(words, given)
   local metrics, seen = {}, {}
   for i, word in ipairs(words) do
@@ -109,8 +106,7 @@ end
 
 local standard_input <const> = "standard input"
 
--- Calls the function `read` with a path and returns its result. If the path is "-", standard input is first copied to a
--- temporary file, which `read` gets instead.
+-- Returns read(path). For the path "-", `read` gets a temporary file to which standard input was copied.
 local function read_from(path, read)
   if path ~= "-" then return read(path) end
   local copy = os.tmpname()
@@ -186,8 +182,7 @@ local function compared(runs, judgments, metrics, o, args)
   return comparison, tests
 end
 
--- Returns a table with a row for each run and query and a column for each metric. With `exact`, values are texts from
--- which the same float64 is read back.
+-- Returns a row for each run and query, with the value of each metric, or with `exact` its text with all digits.
 local function per_query(runs, metrics, exact)
   local columns, formats, rows = { "run", "query" }, {}, {}
   for i, metric in ipairs(metrics) do columns[i + 2], formats[metric.name] = metric.name, "%.4f" end
@@ -201,8 +196,7 @@ local function per_query(runs, metrics, exact)
   return tables.new{ columns = columns, rows = rows, formats = formats }
 end
 
--- Returns the lines that trec_eval prints with -q: a metric, a query and a value, and the means as query "all". With
--- several runs, the run comes first.
+-- Returns trec_eval's lines of -q: run (if there are several), metric, query and value; means have the query "all".
 local function trec_eval_lines(runs, metrics)
   local lines = {}
   local function add(run, metric, query, value)
@@ -248,8 +242,7 @@ local function check_csv(path)
   end
 end
 
--- Reads the file of judgments. If the file has another format, the error says that the file of judgments comes before
--- the runs on the command line.
+-- Reads the file of judgments. An error about its format says that this file comes before the runs.
 local function read_judgments(path)
   local ok, judgments = pcall(read_from, path, data.trec_qrels)
   if ok or judgments == "interrupted" then return ok and judgments or error(judgments, 0) end
@@ -268,8 +261,7 @@ local function read_words(words)
   return names, #wanted > 0 and wanted or usual, args
 end
 
--- Returns the text that the command prints: an aligned table, or LaTeX, Markdown, JSON or another format that an option
--- names.
+-- Returns the text that the command prints: an aligned table, or the format that an option names.
 local function printed(runs, metrics, args, shown, tests)
   if args.latex then return (shown:to_latex{ best = #runs > 1 }:gsub("\n$", "")) end
   if args.markdown then return (shown:to_markdown():gsub("\n$", "")) end

@@ -46,8 +46,7 @@ local next_steps = [[
 
 local scripts <const> = { "experiment.lua", "train.lua", "sweep.lua", "experiment_spec.lua" }
 
--- Raises an error if the folder exists and is not empty, because files in it could be overwritten, or if the path is a
--- file.
+-- Raises an error if a path is a file, or a folder that is not empty, because files could be overwritten.
 local function check_folder(folder)
   if not core.file_exists(folder) then return end
   if not find.is_folder(folder) then

@@ -30,8 +30,7 @@ local function port_of(args)
   return args.port
 end
 
--- Starts a server that listens on a port of this host, and returns the server. If that fails, the error says which
--- option to change.
+-- Returns a server that listens on a port of this host. If that fails, the error says which option to change.
 local function listen(host, port)
   local opened, server = pcall(core.http_server, host, port)
   if opened then return server end

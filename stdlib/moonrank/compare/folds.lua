@@ -1,5 +1,4 @@
--- Combines several runs of each system in mr.compare, such as one run for each fold. A user or query gets one value
--- over all runs.
+-- Combines several runs of each system in mr.compare, e.g. one per fold, to one value per user or query.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local conventions = require "moonrank.metrics.conventions"
@@ -11,8 +10,7 @@ local M = {}
 
 local where = "mr.compare"
 
----Returns true if a system of mr.compare is given as a list of runs, one for each fold: as a table with array entries
----and without a metatable.
+---Returns true if a system of mr.compare is a list of runs, one per fold: an array without a metatable.
 function M.is_list(value) return type(value) == "table" and getmetatable(value) == nil and #value > 0 end
 
 ---Returns how many runs each system has: the length of the lists of runs, or 1 if no system is a list of runs. Systems
@@ -48,8 +46,7 @@ local function name_lists(folds, names)
   end
 end
 
--- Raises an error if two folds were measured by different metrics or under different conventions (gain, ties, empty
--- lists).
+-- Raises an error if two folds differ in their metrics, or in a metric's conventions (gain, ties, empty lists).
 local function check_folds(folds, names)
   local function named(metric) return metric and ("'%s'"):format(metric.name) or "missing" end
   for f, fold in ipairs(folds) do

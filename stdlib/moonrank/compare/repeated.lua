@@ -53,8 +53,7 @@ function M.averaged(parts, systems)
   return names, values, lists
 end
 
----Converts names of users or queries to integers. A name gets the same integer in every call. A name that is a written
----integer, such as "12", maps to its number.
+---Converts names of users or queries to integers, always the same for a name; a written integer such as "12" is itself.
 ---@return mr.Tensor  float64, in the order of the names
 ---Example: `require("moonrank.compare.repeated").numbers{"7", "12"}   --> {7, 12}  mr.Tensor {2} float64`
 function M.numbers(names)
@@ -66,8 +65,7 @@ function M.numbers(names)
   return core.tensor(numbers, "float64", "cpu")
 end
 
----Returns a line that says that lists of the same user or query were averaged. Returns nil if every user or query has
----one list.
+---Returns a line that says that lists of the same user or query were averaged; nil if each has one list.
 ---@param lists integer  number of lists
 ---@param units integer  number of users or queries
 ---Example:

@@ -45,16 +45,14 @@ local compared_options = declare("mr.experiment.ComparedOptions", {
 ---@field text string   the same with the largest gain and loss, and the mean difference from printed numbers
 ---@field agreement? { of: integer, within: integer, tolerance: string }  how many numbers are near the printed ones
 
--- Replaces each NaN (a list for which the metric is undefined) by 1 if `empty` is "one", else by 0. With `empty` =
--- "skip", keeps NaN.
+-- Replaces each NaN (metric undefined for the list) by 1 if `empty` is "one", and by 0 if it is "zero".
 local function filled(list, empty)
   local found = {}
   for i, x in ipairs(list) do found[i] = (x == x or empty == "skip") and x or empty == "one" and 1.0 or 0.0 end
   return found
 end
 
--- Raises an error unless `by` is an array of parameters with their values, where no parameter and no value occurs
--- twice.
+-- Raises an error unless `by` is an array of different parameters, each with different values.
 local function check_by(where, by)
   where = "mr.experiment." .. where
   check.not_empty(where, "by", by, "parameter with its values: {'loss', {'ap', 'rr'}}")
@@ -131,16 +129,14 @@ local function row_of(results, where, o)
   local own, ids = values.lists(results, runs, o.value), values.lists(results, runs, "list")
   local of_means, printed = filled(own, o.empty), printed_of(where, o)
   local all = stats.summary(of_means)
-  -- Values of a user that is in several folds are averaged first, so that the user counts once in the interval of the
-  -- mean.
+  -- Values of a user in several folds are averaged first: the user counts once in the interval of the mean.
   local row = { where = where, mean = all.mean, printed = printed, difference = printed and all.mean - printed,
     sd = stats.summary(values.folds(results, runs, o.value)).sd, lists = all.n, skipped = stats.summary(own).skipped,
     runs = #runs, ends = { mean = over_lists(values.means_by(ids, of_means)) } }
   return row, values.means_by(ids, own)
 end
 
--- Returns the innermost table for the setting `where` in `tree`, whose tables are nested by the values of the
--- parameters `by`. Creates missing tables.
+-- Returns the innermost table for a setting in `tree`, which is nested by the parameters `by`; makes missing tables.
 local function place_of(tree, where, by)
   for _, each in ipairs(by) do
     local value = where[each[1]]
@@ -173,8 +169,7 @@ local function rows_of(results, o)
   return rows
 end
 
--- Returns a caption that names the parameters whose values are pooled in each row because neither `by` nor the folds
--- have them; "" if there are none.
+-- Returns a caption that names the parameters over which rows pool runs (neither in `by` nor a fold); "" for none.
 local function pooled(results, by)
   local columns, is_in, parts = results:columns(), { split = true, fold = true }, {}
   for _, each in ipairs(by) do is_in[each[1]] = true end

@@ -1,5 +1,4 @@
--- Reads results of lists (users or queries) and of folds from the stored training runs of an experiment, in the order
--- of folds.
+-- Reads results of lists (users or queries) and of folds from an experiment's stored runs, in the order of folds.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local check = require "moonrank.check"

@@ -7,8 +7,7 @@ local found = check.found
 
 local M = {}
 
--- Returns a default or a limit as text. A large power of two is written as 2^n, any other number as a short decimal
--- from which the same number is read back.
+-- Returns a default or limit as text: 2^n for a large power of two, else the shortest decimal of the same number.
 local function written(value)
   if type(value) ~= "number" then return tostring(value) end
   if value >= 2 ^ 20 and value < math.huge then
@@ -21,8 +20,7 @@ local function written(value)
   return tonumber(short) == value and short or ("%.17g"):format(value)
 end
 
--- Returns the limits of a numeric option as text: "at least 1", "from 0 to 1", "above 0 and below 1"; nil if the option
--- has no limits.
+-- Returns the limits of a numeric option as text, such as "at least 1" or "above 0 and below 1"; nil without limits.
 local function limits_of(row)
   if row.least and row.most then return ("from %s to %s"):format(written(row.least), written(row.most)) end
   local low = row.least and "at least " .. written(row.least) or row.above and "above " .. written(row.above)
@@ -81,8 +79,7 @@ function M.missing(where, row, instead)
     instead and ", or " .. instead or "")
 end
 
----Raises an error because a function got something else than a table as its argument `options`. The error shows an
----example of such a table.
+---Raises an error with an example because the argument `options` is not a table.
 function M.no_table(declaration, where, given)
   local first = declaration.rows[1]
   local example = first and (" such as {%s = ...}"):format(first[1]) or ""

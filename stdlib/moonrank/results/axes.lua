@@ -1,5 +1,4 @@
--- Makes the axis of a parameter for figures and for the importance of parameters: its categories or its range, and
--- whether it is logarithmic.
+-- Makes the axis of a parameter for figures and importance: its categories, or its range and scale.
 local check = require "moonrank.check"
 local described = require "moonrank.sweep.described"
 

@@ -1,5 +1,4 @@
--- Says which columns of a study's tables are results, and whether larger or smaller numbers are better, for the options
--- `order` and `best` of to_latex.
+-- Says which columns of a study's tables are results, and which numbers are better, for the options of to_latex.
 local registry = require "moonrank.metrics.registry"
 
 local M = {}

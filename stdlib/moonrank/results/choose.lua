@@ -170,8 +170,7 @@ function M.make(data, by, over, rows, on, sign)
   return make_table{ columns = heads, rows = lines, notes = notes }
 end
 
----Returns a table with the best trial of each group of trials with equal values of the parameters in `by`, and every
----number that this trial returned.
+---Returns a table with the best trial of each group of trials with equal values of `by`, and its returned numbers.
 ---@param by string[]                                  parameters to group by
 ---@param rows integer[]                               trials to choose from
 ---@param best_of_rows fun(rows: integer[]): integer?  the best trial among some; nil: the group is left out

@@ -1,5 +1,4 @@
--- Reads the trials of a study as columns: an array for each parameter, each returned number, and each other field in
--- the store.
+-- Reads the trials of a study as columns: an array for each parameter, returned number and other field.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local damage = require "moonrank.sweep.damage"

@@ -9,8 +9,7 @@ local registry = require "moonrank.metrics.registry"
 
 local M = {}
 
--- Returns the conventions of metrics that the store has for each trial, by the trial's number: a text for each metric
--- name.
+-- Returns the conventions of metrics in the store: for each trial's number, a text by name of the metric.
 local function kept_of(results)
   local by_number = results._data.conventions
   if by_number then return by_number end
@@ -57,8 +56,7 @@ local function shown_columns(results, data, columns)
   return shown
 end
 
--- Adds the notes of one trial to `said`, which collects the notes of all rows of a table. A note that `said` has
--- already is not added again.
+-- Adds one trial's notes to `said`, which collects the different notes of all rows of a table.
 local function add_row(said, texts, shown, row, is_done)
   local function once(key)
     local is_new = not said.keys[key]
@@ -127,8 +125,7 @@ function M.below(results, made, data, rows, columns, first)
   return made
 end
 
--- Returns true if two metrics have different values of an option that both have. Cutoffs are not compared, because they
--- are part of the metrics' names.
+-- Returns true if two metrics differ in an option that both have. Cutoffs are not compared: names contain them.
 local function differ(a, b)
   for _, option in ipairs{ "gain", "ties", "empty", "relevant", "denominator" } do
     local x, y = a.kept[option], b.kept[option]

@@ -92,11 +92,9 @@ local function left_cells(dimension, cells, order, at, counts, total)
   return set
 end
 
--- Returns the split that explains the largest sum of squares of a node. Among splits that differ by rounding errors
--- only, the first one is chosen.
+-- Returns the split that explains the largest sum of squares of a node, the first of those that differ by rounding.
 local function find_split(grower, nodes, box, total, sum)
-  -- Smallest improvement of a split that counts. Smaller improvements are rounding errors, because the values have mean
-  -- square 1.
+  -- Smaller improvements of a split are rounding errors, because the values have mean square 1.
   local rounding = 1e-10 * total
   local found = { explained = sum * sum / total + rounding }
   for j, dimension in ipairs(grower.dimensions) do

@@ -245,8 +245,7 @@ function M.make(results, o)
     leaf = o.leaf, seed = o.seed, title = results.name })
 end
 
--- Returns table rows of name, share and standard deviation, for all parameters and for pairs whose share is at least
--- `least`.
+-- Returns rows of name, share and standard deviation for parameters, and for pairs with a share of at least `least`.
 local function lines_of(self, least)
   local rows = {}
   for _, each in ipairs(self.parameters) do rows[#rows + 1] = { each.name, each.share, each.sd } end

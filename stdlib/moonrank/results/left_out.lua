@@ -1,5 +1,4 @@
--- Makes the notes below the tables of a study: how many trials are not shown, and whether cells have unequal numbers of
--- trials.
+-- Makes notes below a study's tables: how many trials are not shown, and cells with unequal numbers of trials.
 local M = {}
 
 ---The states of a trial, in the order in which notes count them.
@@ -20,8 +19,7 @@ function M.are_states(list)
   return true
 end
 
----Returns a line that says how many trials a table leaves out because of their states (failed, pruned, ...); nil if no
----trial is left out.
+---Returns a line that says how many trials a table leaves out by state (failed, pruned, ...); nil for none.
 ---@param where string                name of the function in errors
 ---@param wanted? table<string, any>  only trials with these parameter values count
 ---@param states? string[]            states of the trials that are shown (default: done)
@@ -41,8 +39,7 @@ function M.note(results, where, wanted, states)
   return ("%d of %d trials are left out: %s"):format(left, #rows, table.concat(parts, ", "))
 end
 
----Returns a line that says that the cells or groups of a table have unequal numbers of trials. Returns nil if the
----numbers are equal.
+---Returns a line that says that cells or groups have unequal numbers of trials; nil if they are equal.
 ---@param what string       "cells"
 ---@param counts integer[]  number of trials of each cell
 ---Example: `require("moonrank.results.left_out").spread("cells", {3, 1, 3})   --> cells have 1 to 3 trials`

@@ -8,8 +8,7 @@ local M = {}
 
 local function metric_of(results, value) return value == "value" and results.study.metric or value end
 
--- Draws the figure of results:marginal. A numeric parameter gives a scatter plot, any other parameter bars of means
--- with standard deviations.
+-- Draws the figure of results:marginal: points for a numeric parameter, else bars of means with deviations.
 function M.marginal(results, name, o)
   local where = "results:marginal"
   local plot, data = require "moonrank.plot", results:columns()
@@ -38,8 +37,7 @@ function M.marginal(results, name, o)
     title = results.name }
 end
 
--- Averages curves step by step. Returns the steps and the means. The mean at a step is over the curves that have a
--- finite value at this step.
+-- Returns the steps of several curves, and the mean of the curves with a finite value at each step.
 local function mean_curve(curves)
   local sums, counts, steps, values = {}, {}, {}, {}
   for _, curve in ipairs(curves) do

@@ -40,8 +40,7 @@ function M.has_nan(values)
   return false
 end
 
----Returns the value of an option as a list of names. The value is one name, a list of names, or nil for an empty list;
----any other value is an error.
+---Returns the value of an option, which is one name, a list of names or nil, as a list; other values are errors.
 ---@param option string  name of the option, for errors
 ---@param value? string|string[]
 function M.names_of(where, option, value)
@@ -61,8 +60,7 @@ local function aggregate_of(aggregate)
   return function(values) return M.has_nan(values) and 0 / 0 or made(values) end
 end
 
----Returns the numbers that a column has in the given rows. Rows without a value are skipped. A value that is not a
----number is an error.
+---Returns the numbers of a column in the given rows that have a value. Other values than numbers are errors.
 ---@param column table<integer, any>
 ---@param rows integer[]
 function M.values_at(where, name, column, rows)

@@ -6,8 +6,7 @@ local make_table = require("moonrank.table").new
 
 local M = { states = left_out.states }
 
----Returns the name of the number by which a study compares its trials: its metric, or "value" if the metric has no
----name.
+---Returns the name of the number by which a study compares trials: its metric, or "value" if it has no name.
 function M.metric_of(study) return study.metric or "value" end
 
 ---Returns the number of trials in each state as text, such as "12 done, 1 failed". Without trials, it is "no trials".

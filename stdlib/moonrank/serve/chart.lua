@@ -141,8 +141,7 @@ local function add_mark(out, each, inside)
   out[#out + 1] = each.target and html.link(each.target, mark, ' tabindex="-1"') or mark
 end
 
--- Draws dots without titles and links as one path, whose segments of length 0 look like dots. Dots at equal coordinates
--- are drawn once.
+-- Draws dots without titles as one path of segments of length 0. Dots at equal coordinates are drawn once.
 local function add_plain_dots(out, group, x_axis, y_axis)
   local parts, seen = {}, {}
   for i = 1, #group.x do

@@ -23,8 +23,7 @@ local function word_test(word)
   end
 end
 
--- Returns a function that compares a trial's value with the text `wanted`, as in "lr<0.01". Numbers are compared as
--- numbers, other values as texts.
+-- Returns a test of a trial's value, as in "lr<0.01": numbers are compared as numbers, other values as texts.
 local function value_test(name, operator, wanted)
   local number, same = tonumber(wanted), compared[operator]
   return function(trial)
@@ -36,8 +35,7 @@ local function value_test(name, operator, wanted)
   end
 end
 
----Returns a function that is true for the trials which a filter shows, and a list of sentences about terms that are
----ignored.
+---Returns a test for the trials that a filter shows, and sentences about terms that are ignored.
 ---@param known table<string, any>  names of the columns as keys
 ---@return fun(trial: mr.serve.Trial): boolean
 ---Example: `#select(2, require("moonrank.serve.filter").new("lr<1 x=2", {lr = true}))   --> 1`

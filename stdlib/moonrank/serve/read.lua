@@ -45,8 +45,7 @@ local function names_of(params, numbers)
   return names
 end
 
--- Reads the numbers that the study's trials returned, and adds them to the field `cells` of the trials. Returns the
--- names of the numbers.
+-- Adds the numbers that trials returned to the trials' field `cells`. Returns the names of the numbers.
 local function add_numbers(store, study, by_id)
   local found = store:columns([[SELECT n.trial, n.name, n.value FROM trials t JOIN numbers n ON n.trial = t.id
     WHERE t.study = ?1]], study.id)

@@ -3,8 +3,7 @@ local core = require "moonrank.core"
 
 local M = {}
 
--- This policy lets the browser load scripts, styles and data from this server only. Scripts and styles inside a page
--- are not run.
+-- This policy lets the browser load scripts, styles and data from this server only, and run none inside a page.
 local policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
   .. "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
@@ -72,8 +71,7 @@ function M.token()
   return (assert(file:read(16)):gsub(".", function(c) return ("%02x"):format(c:byte()) end))
 end
 
--- Checks a token. Digests are compared instead of the texts, so that the duration of the comparison reveals nothing
--- about the token.
+-- Checks a token. Digests are compared, so that the duration of the comparison reveals nothing about the token.
 local function is_token(guard, text) return text ~= nil and core.sha256(text) == core.sha256(guard.token) end
 
 local function cookie_name(guard) return "moonrank_" .. guard.port end

@@ -6,8 +6,7 @@ local declare = require("moonrank.options").declare
 
 local M = {}
 
--- Largest size of a value and smallest bandwidth that statistics accept. Beyond these limits, sums of squares and cubes
--- could overflow or underflow.
+-- Limits of values and bandwidths, beyond which sums of squares and cubes could overflow or underflow.
 M.largest, M.smallest = 1e100, 1 / 1e100
 -- Largest number of points of a curve, and largest number of random draws, that statistics accept.
 M.most_points, M.most_draws = 1000000, 100000000

@@ -1,5 +1,4 @@
--- mr.stats.standardize subtracts from each value the mean of its group, and divides by the standard deviation of the
--- group.
+-- mr.stats.standardize subtracts the mean of its group from each value, and divides by the group's deviation.
 local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
 local input = require "moonrank.stats.input"
@@ -11,8 +10,7 @@ local standardize_options = declare("mr.stats.StandardizeOptions", {
     help = "columns of names, by their own name: {data = {...}, nsr = {...}}" },
 })
 
--- Returns the groups of rows that have equal values in every column of `within`. A row with NaN in a column is in no
--- group.
+-- Returns the groups of rows with equal values in every column of `within`, without rows that have NaN there.
 local function groups_of(within, count)
   local groups, by_key, columns = {}, {}, {}
   for i, name in ipairs(input.column_names(where, "within", within)) do

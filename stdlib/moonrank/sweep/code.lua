@@ -19,8 +19,7 @@ local record = require "moonrank.record"
 
 local M = {}
 
--- First line of the text that describes the code of a study's trials: the version of the text's format. Texts of
--- earlier formats begin with other lines.
+-- First line of the text about the code of a study's trials: the version of the text's format.
 local rule = "rule 3: tokens"
 
 local function digest(text) return core.sha256(text):sub(1, 16) end
@@ -59,8 +58,7 @@ local finished = { [")"] = true, ["}"] = true, ["]"] = true, ["{"] = true, ["...
 
 local begins = { [";"] = true, ["::"] = true, ["{"] = true }
 
--- Returns true if a statement continues on the next line: if the line's last token (`last`) or the next line's first
--- token (`first`) is an operator.
+-- Returns true if a statement continues on the next line, because the last or first token there is an operator.
 local function goes_on(last, first)
   return operators[last.text] or last.kind == "symbol" and not finished[last.text] or operators[first.text]
     or first.kind == "symbol" and not begins[first.text]
@@ -90,8 +88,7 @@ local function constants_of(tokens)
   return found
 end
 
--- Returns, by name, the source text of the constants in `names`, and of the constants that are named in the text of
--- these constants.
+-- Returns, by name, the source text of constants, and of the constants that this text names.
 local function constants_named(tokens, names)
   local of, found, waiting = constants_of(tokens), {}, check.names(names)
   while #waiting > 0 do
@@ -215,8 +212,7 @@ function Walk:add(form, path, text)
   if form and path and not is_hidden then self.lines[#self.lines + 1] = ("%s %s\t%s"):format(form, path, text) end
 end
 
--- Visits a value on which a study's trials depend, and everything in it, and adds lines about them. Returns a text that
--- is equal for values with equal contents.
+-- Visits a value and everything in it, and adds lines about them. Returns a text that is equal for equal contents.
 function Walk:visit(path, value)
   local kind = type(value)
   local form, text, listed = "value", plain_kinds[kind] and plain_text(value) or self.own[value], nil
@@ -379,8 +375,7 @@ local by_trials = {}  -- modules and files that trials in this process loaded, a
 ---Starts to record which modules and files a trial loads. `loaded` returns the record. An earlier record is dropped.
 function M.watch() core.loads = {} end
 
----Returns a digest of each module and file that a trial loaded since the call of `watch`, by "module NAME" or "file
----PATH".
+---Returns a digest of each module and file that a trial loaded since `watch`, by "module NAME" or "file PATH".
 ---@return table<string, string>
 function M.loaded()
   local loaded = {}
@@ -579,8 +574,7 @@ function M.changes(was, now, formerly)
   return core.safe_text("  " .. table.concat(out, "\n  ", 1, math.min(#out, most_shown + 1)), true), true
 end
 
----Returns the options of mr.args that are recorded in the text of a study's code and values: a table from the option's
----name to its value as text.
+---Returns the options of mr.args in the text of a study's code and values: the value as text by name.
 ---@return table<string, string>
 ---@param text string  from `of`
 ---Example: `require("moonrank.sweep.code").options("option epochs\t3").epochs   --> 3`

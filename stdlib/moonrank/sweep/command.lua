@@ -1,5 +1,4 @@
--- Makes the command line with which workers start this script again, and the checksum that detects changes of the
--- script.
+-- Makes the command line with which workers start a script again, and the checksum that detects changes.
 local core = require "moonrank.core"
 
 local M = {}

@@ -61,8 +61,7 @@ local function params_text(path, study, number, why)
   return ("%s (study '%s')"):format(text, core.safe_text(study.name))
 end
 
----Warns that a trial is left out because its parameters in the store cannot be read. The same warning is printed only
----once.
+---Warns, once per text, that a trial is left out because its parameters in the store cannot be read.
 ---@param why string  error of the JSON reader
 function M.warn(path, study, number, why) warn_once(params_text(path, study, number, why) .. ". It is left out") end
 

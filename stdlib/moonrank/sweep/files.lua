@@ -1,5 +1,4 @@
--- Manages the folder of a study, beside the store file. It contains the lock, the output of workers, and a folder for
--- each trial that saves a checkpoint.
+-- Manages a study's folder beside the store: the lock, output of workers, and folders of trials with checkpoints.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
@@ -60,8 +59,7 @@ function M.forget(folder)
   os.remove(folder)  -- removes the folder if it is empty, and fails silently if a script has put files into it
 end
 
----Removes checkpoints and empty folders of trials at the end of a sweep. This includes checkpoints of trials that ended
----just before an earlier run was killed.
+---Removes checkpoints and empty folders of ended trials, also of those that ended just before a run was killed.
 ---@param is_over fun(number: integer): boolean  whether the trial with this number has ended for good
 function M.tidy(folder, is_over)
   for number, of_trial in pairs(trial_folders(folder)) do

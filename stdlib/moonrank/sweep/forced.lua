@@ -18,8 +18,7 @@ local function sum_of(study) return math.type(study.forced) == "integer" and stu
 ---Example: `require("moonrank.sweep.forced").has({forced = 3}, "script")   --> true`
 function M.has(study, field) return sum_of(study) & bits[field] ~= 0 end
 
----Returns true if trials of a study have results. Reports of a paused trial count as results, because they decide
----whether the trial continues.
+---Returns true if trials of a study have results. Reports of paused trials count: they decide what continues.
 function M.has_results(store, study)
   return store:columns([[SELECT count(*) AS n FROM trials WHERE study = ?1 AND (state IN ('done', 'pruned')
     OR state = 'paused' AND EXISTS (SELECT 1 FROM reports WHERE reports.trial = trials.id))]], study.id).n[1] > 0
@@ -43,8 +42,7 @@ function M.note(store, study, fields)
   store:set(study, "forced")
 end
 
----Returns the line below tables of a study that says what had changed when the study was continued with `force = true`;
----nil if nothing had changed.
+---Returns the line below tables that says what had changed when a study was continued with `force = true`, or nil.
 ---Example: `require("moonrank.sweep.forced").line({forced = 2}):match "change of (.+) are"   --> script`
 function M.line(study)
   local names = {}

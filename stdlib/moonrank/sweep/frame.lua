@@ -1,5 +1,4 @@
--- Converts plain values to bytes, for messages between a sweep and its workers, and to JSON, for parameters in the
--- store. Neither format can contain code.
+-- Converts plain values to bytes, for messages of workers, and to JSON, for the store. Neither can contain code.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
@@ -76,8 +75,7 @@ local function json(value)
   return text:find "[.en]" and text or text .. ".0"
 end
 
----Returns a table of strings, finite numbers and booleans as a JSON object, sorted by name. Equal tables give equal
----texts.
+---Returns strings, finite numbers and booleans as a JSON object, sorted by name: equal tables give equal texts.
 ---Example: `require("moonrank.sweep.frame").to_json{b = 0.5, a = "x"}   --> {"a":"x","b":0.5}`
 function M.to_json(values)
   local parts = {}

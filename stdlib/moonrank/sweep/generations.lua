@@ -37,8 +37,7 @@ function M.first_report(reports, step)
   end
 end
 
----Splits the option for a sampler or pruner, "tpe" or {"tpe", generation = 20}, into its name and a table of its
----options.
+---Splits "tpe" or {"tpe", generation = 20} for a sampler or pruner into its name and a table of its options.
 ---@param how string|table
 ---@return string name, table<string, any> options
 ---Example: `require "moonrank.sweep.generations".named{"tpe", generation = 20}   --> tpe, {generation = 20}`

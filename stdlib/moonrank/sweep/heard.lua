@@ -19,15 +19,13 @@ end
 local function write(self)
   for number, reports in pairs(self.unwritten) do
     local id = self.store:columns("SELECT id FROM trials WHERE study = ?1 AND number = ?2", self.study.id, number).id[1]
-    -- An earlier attempt of this trial, which was killed, may have stored reports of later steps. All stored reports
-    -- from the first new step on are deleted.
+    -- An earlier attempt of this trial that was killed may have stored reports from this step on, so these are deleted.
     self.store:columns("DELETE FROM reports WHERE trial = ?1 AND step >= ?2", id, reports[1].step)
     self.store:add_reports(id, reports)
   end
 end
 
----Adds a report of a running trial. A store that cannot be written is not an error here, because the end of the trial
----writes all of its reports.
+---Adds a report of a running trial. A store that cannot be written is no error: the end of the trial writes all.
 ---@param report { step: integer, values: table<string, number> }
 function Heard:add(number, report)
   self.unwritten[number] = self.unwritten[number] or {}

@@ -60,8 +60,7 @@ end
 function Hyperband:describe() return generations.described(self.name, self._options) end
 Hyperband.__tostring = Hyperband.describe
 
--- Never prunes a running trial because of other trials' reports. Hyperband prunes trials only while they are paused at
--- a rung.
+-- Hyperband prunes trials only while they are paused at a rung, never a running trial.
 function Hyperband.decide() return false end
 function Hyperband.generation_of() return 1 end
 
@@ -86,8 +85,7 @@ end
 
 local function report_at(trial, step) return generations.first_report(trial.so_far or {}, step) end
 
----Returns the number of rungs (steps at which trials pause) that a trial has reached. The last rung does not count,
----because a trial ends by itself there.
+---Returns how many rungs (steps at which trials pause) a trial has reached, without the last: it ends there.
 ---@param trial { number: integer, so_far?: { step: integer, value: number }[] }  so_far: its reports
 function Hyperband:passed(trial)
   local bracket = self:bracket_of(trial.number)

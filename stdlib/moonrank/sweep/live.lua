@@ -1,5 +1,4 @@
--- Displays the progress of a running sweep. A terminal shows a small table that is redrawn; other outputs get a line at
--- regular intervals.
+-- Displays the progress of a running sweep: a small table on a terminal, elsewhere a line at regular intervals.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -111,8 +110,7 @@ function Live:say(text)
   self.out:write(core.safe_text(text, true), "\n")
 end
 
----Prints the final summary of a sweep: the numbers of trials, the best trial, and why the first five failed or killed
----trials ended.
+---Prints a sweep's final summary: the numbers of trials, the best, and why the first five failed or killed ended.
 function Live:finish()
   self:say(self:summary({}, 1))
   local shown = 0

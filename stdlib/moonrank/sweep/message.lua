@@ -1,5 +1,4 @@
--- Reads the messages that a worker sends to its sweep. Bytes that are not a message, such as output of a library, end
--- only that worker and not the sweep.
+-- Reads messages of a worker. Bytes that are not a message, e.g. output of a library, end only that worker.
 local frame = require "moonrank.sweep.frame"
 
 local M = {}

@@ -40,8 +40,7 @@ local function quoted(text)
   return '"' .. table.concat(parts) .. '"'
 end
 
--- Returns a number, text or boolean as JSON. NaN and infinity are written as NaN and Infinity, which are not JSON but
--- which Python's JSON reader accepts.
+-- Returns a number, text or boolean as JSON, with NaN and Infinity, which Python's JSON reader accepts.
 local function scalar(value)
   if type(value) == "string" then return quoted(value) end
   if math.type(value) ~= "float" then return tostring(value) end
@@ -77,8 +76,7 @@ local function choice_of(part, value)
     { "attributes", object{ { "choices", "[" .. table.concat(texts, ", ") .. "]" } } } }, index
 end
 
--- Returns the distribution of a parameter (its range or its choices) in Optuna's form, and its value in a trial as a
--- number.
+-- Returns a parameter's distribution (range or choices) in Optuna's form, and its value in a trial as a number.
 local function distribution_of(part, value)
   if not part or part.kind == "choice" or type(value) ~= "number" then return choice_of(part, value) end
   local whole = (part.kind == "range" or part.kind == "integer") and math.type(value) == "integer"
@@ -92,8 +90,7 @@ end
 -- Converts a time in the store, such as "2026-11-27 01:02:03" in UTC, to the form of time that Optuna writes.
 local function time_of(text) return text and quoted(text:gsub(" ", "T") .. ".000000+00:00") or "null" end
 
--- Returns two JSON objects for a trial: the distributions of its parameters and the values of its parameters, both by
--- the parameter's name.
+-- Returns JSON objects of the distributions and of the values of a trial's parameters, both by name.
 local function parameters_of(space, trial)
   local distributions, values = {}, {}
   for i, name in ipairs(check.names(trial.params)) do
@@ -130,8 +127,7 @@ local function reports_of(self, trial)
   return object(by_name[self.study.metric or "value"] or #names == 1 and by_name[names[1]] or {})
 end
 
--- Returns the journal's line for a trial that has ended. A completed trial without a value is written as failed,
--- because Optuna requires a value.
+-- Returns the journal's line for an ended trial. One without a value has failed there: Optuna requires a value.
 local function trial_line(self, trial)
   local distributions, params = parameters_of(self.space, trial)
   local state = states[trial.state]
@@ -158,8 +154,7 @@ local function read(path)
   return whole
 end
 
--- Returns the name of a study that a line of the journal contains, as JSON text with its quotes. Returns nil if the
--- line has no such name.
+-- Returns the name of the study in a line of the journal, as JSON text with its quotes; nil if there is none.
 local function name_in(line)
   local first = select(2, line:find '"study_name":"')
   local at = first and first + 1

@@ -23,8 +23,7 @@ function M.is_when(value) return getmetatable(value) == When end
 
 local is_plain = { number = true, string = true, boolean = true }
 
--- Returns a number, string or boolean as text. Numbers have all their digits; the integer 1 and the float 1.0 give the
--- same text.
+-- Returns a number (with all digits; 1 and 1.0 are equal), string or boolean as text.
 local function scalar_text(value)
   if type(value) == "number" then return ("%.17g"):format(value) end
   if type(value) == "string" then
@@ -33,8 +32,7 @@ local function scalar_text(value)
   return tostring(value)
 end
 
--- Returns a plain value or a table as text, with sorted keys; nil if it contains a function, a tensor or another
--- object.
+-- Returns a plain value or a table as text with sorted keys; nil if it contains a function or an object.
 local function table_text(value, seen)
   if is_plain[type(value)] then return scalar_text(value) end
   if type(value) ~= "table" then return nil end
@@ -228,8 +226,7 @@ function Part:__tostring()
   return ("%s(%s, %s%s%s)"):format(self.kind, scalar_text(self.low), scalar_text(self.high), extra, note)
 end
 
--- Returns a parameter's value at a share of the way (0 to 1) from `low` to `high`, on a logarithmic scale for a
--- logarithmic parameter.
+-- Returns a parameter's value at a share of the way from `low` to `high`, on the parameter's scale.
 local function between(part, share)
   if part.log then return part.low * core.number_power(part.high / part.low, share) end
   return part.low + share * (part.high - part.low)

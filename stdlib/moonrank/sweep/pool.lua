@@ -1,5 +1,4 @@
--- Manages the workers of a sweep, in the process that started them. A free worker gets the next trial, and a worker
--- that ends is replaced by a new one.
+-- Manages a sweep's workers in the process that started them: gives trials to free ones and replaces ended ones.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local frame = require "moonrank.sweep.frame"
@@ -167,8 +166,7 @@ function Pool:_width()
   return count
 end
 
--- Gives trials to free workers. Starts further workers if there are more trials left than workers that are free or
--- starting.
+-- Gives trials to free workers, and starts further workers if there are more trials than free or starting ones.
 function Pool:_employ()
   local free, unready = 0, 0
   for slot = 1, #self.runners do
@@ -236,8 +234,7 @@ local function has_output(path)
   return false
 end
 
----Runs the trials of a study that have not ended, in workers. Returns true if Ctrl-C ended the sweep early, false if
----all trials have ended.
+---Runs the trials of a study that have not ended, in workers. Returns true if Ctrl-C ended the sweep early.
 ---@param o mr.sweep.Pool.Options
 ---@return boolean interrupted
 function M.run(o)

@@ -12,8 +12,7 @@ local most_lines = 6
 
 local function text_of(entry) return ("%s %s (%s)"):format(entry.role, entry.fingerprint, entry.what) end
 
--- Groups trials that used the same data. Returns the first and the last trial of each group, and the number of trials
--- without a record of their data.
+-- Returns the first and last trial of each group with equal data, and the number of trials without a record.
 local function different(kept)
   local known, groups, unknown = {}, {}, 0
   for _, number in ipairs(check.names(kept)) do
@@ -57,8 +56,7 @@ local function of_fit(entries)
   return out
 end
 
--- Returns as text how the data that a trial used when it ran differs from the data it uses now; nil if there is no
--- difference.
+-- Returns how the data that a trial used when it ran differs from what it uses now, as text; nil if it does not.
 local function difference(kept, now)
   local roles, lines, new, of_fits = {}, {}, missing(now, kept), of_fit(kept)
   if #new == 0 and #now > 0 then return nil end
@@ -134,8 +132,7 @@ local function objection(store, study, context, job)
   end
 end
 
----Raises an error if trials of a study used other data than the script has now, or if the store has no record of their
----data.
+---Raises an error if a study's trials used other data than the script has now, or have no record of their data.
 ---@param job fun(number: integer): mr.sweep.Job  returns what a trial needs to run again
 function M.check(store, study, context, job)
   local why = objection(store, study, context, job)
@@ -153,8 +150,7 @@ function M.note(store, study, context, job)
   if differ then forced.note(store, study, { "data" }) end
 end
 
----Raises an error if trials of a study ran under another numerics version than that of this program, or if their
----version was not recorded.
+---Raises an error if trials ran under another numerics version than this program's, or an unrecorded one.
 function M.check_numerics(store, study)
   local others = {}
   for _, each in ipairs(store:numerics(study)) do

@@ -76,8 +76,7 @@ declared.median = declare("mr.sweep.MedianOptions", {
   { "startup", "integer", default = 5, least = 1, help = "no decision before this many trials have reached the step" },
 }, generation_options)
 
--- The median pruner stops a trial if the trial's best report so far is worse than the median of other trials' reports
--- at the same step (Golovin et al. 2017).
+-- The median pruner stops a trial whose best report is worse than the median at the same step (Golovin et al. 2017).
 function deciders.median(self, trial, others)
   local o, step = self._options, last_report(trial).step
   local warmup = o.warmup == "auto" and math.max(3, math.ceil((trial.epochs or 0) / 5)) or o.warmup

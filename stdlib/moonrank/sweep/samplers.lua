@@ -125,8 +125,7 @@ function makers.sobol(space, seed, options)
     if entry.slot > sobol_dimensions then
       check.fail("sampler sobol: the space has %d parameters, expected at most %d", #space:entries(), sobol_dimensions)
     end
-    -- the shift also depends on the parameter's slot (its index in the space), because parameters of one name under
-    -- different conditions need different shifts
+    -- parameters of one name under different conditions need different shifts, so the slot is a part of the key
     local u = M.random(seed, 0, ("%d %s"):format(entry.slot, entry.name), 1)[1]
     shifts[entry.slot] = math.floor(u * 2 ^ 32)
   end
@@ -152,8 +151,7 @@ function makers.tpe(space, seed, options, direction, defaults)
   o.generation = o.generation or defaults.generation or 10
   return new("tpe", space, seed, o, function(self, number, history)
     if #history < o.startup then return random_params(self, number) end
-    -- Earlier trials of this generation have no results yet. They count as bad results, so that the generation's
-    -- suggestions are spread out.
+    -- Earlier trials of this generation have no results yet; they count as bad ones, which spreads the suggestions.
     local seen, params = table.move(history, 1, #history, 1, {}), nil
     for each = generations.first(number, o.generation), number do
       params = tpe.suggest(self.space, seen, o, direction, function(entry, count)

@@ -1,5 +1,4 @@
--- The versions of a store's database schema: how a store of an older version is updated, and which databases are
--- stores.
+-- The versions of a store's database schema: how an older store is updated, and which databases are stores.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local damage = require "moonrank.sweep.damage"
@@ -45,8 +44,7 @@ end
 ---Returns the schema version of the store in a database; 0 if the database does not contain a store yet.
 function M.version_of(database) return pragma(database, "user_version") end
 
----Updates a store's database to the schema of the last version in `versions`. It does nothing if the store has this
----version or a later one.
+---Updates a store's database to the last version of the schema, if it has an earlier one.
 function M.migrate(store)
   for i = M.version_of(store._database) + 1, #M.versions do
     store:transaction(function()
@@ -59,8 +57,7 @@ function M.migrate(store)
   end
 end
 
--- Returns the tables, indices, triggers and views of a database by name, with type and SQL statement. SQLite's internal
--- objects are left out.
+-- Returns the tables, indices, triggers and views of a database by name, without SQLite's internal objects.
 local function schema_of(database)
   local _, columns, count = database:run([[SELECT name, type, sql FROM sqlite_master
     WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\']], {}, 0)
@@ -71,8 +68,7 @@ end
 
 local made = {}  -- maps the statements of a version to what `expected_of` returned for it in an earlier call
 
--- Returns what a store of a version must contain: its schema, the sorted names of its objects, and checks that find
--- entries of wrong types in its tables.
+-- Returns what a store of a version must contain: schema, names of objects, and checks for entries of wrong types.
 local function expected_of(version)
   local key = M.versions[version] or M
   if made[key] then return made[key] end

@@ -113,8 +113,7 @@ local function names_below(entries)
   return all
 end
 
----Makes a search space from a table, which has parameters by name and conditions (`mr.when`) without a name. A search
----space is returned unchanged.
+---Makes a search space from parameters by name and conditions (`mr.when`); a search space is returned unchanged.
 ---@param t table|mr.sweep.Space
 ---Example: `require("moonrank.sweep.space").new{a = mr.choice{1, 2}, b = mr.range(1, 3)}:count()   --> 6`
 function M.new(t)
@@ -198,8 +197,7 @@ function Space:count() return entries_size(self._entries) or nil end
 
 local decode
 
--- Sets a parameter, and the parameters that depend on it, to one of their combinations: the one with the number `rest`,
--- counted from 0.
+-- Sets a parameter and those that depend on it to their combination with the number `rest`, counted from 0.
 local function assign(entry, rest, params)
   if #entry.branches == 0 then
     params[entry.name] = entry.part:grid(rest + 1)
@@ -247,8 +245,7 @@ function Space:grid(i)
   return params
 end
 
----Returns the parameters that a trial gets. If a parameter is a choice with named values, its name is replaced by the
----named value.
+---Returns the parameters that a trial gets, with named values in place of their names.
 ---@return table<string, any>
 ---Example: `require("moonrank.sweep.space").new{net = mr.choice{small = {46}}}:values{net = "small"}.net[1]   --> 46`
 function Space:values(params)

@@ -8,8 +8,7 @@ local schema = require "moonrank.sweep.schema"
 
 local M = { versions = schema.versions }
 
----The most bytes of a text or blob that a field can contain. The limit of SQLite is higher, because a row also has
----other fields.
+---The most bytes of a field, below the limit of SQLite because a row also has other fields.
 M.longest = (256 << 20) - 4096
 
 ---@class mr.sweep.Store
@@ -17,8 +16,7 @@ M.longest = (256 << 20) - 4096
 ---@field leaves_out boolean  whether damaged rows are left out
 local Store = check.class("mr.sweep.Store")
 
--- Runs an SQL statement and returns its result as columns by name. The arguments after `sql` are the statement's
--- parameters.
+-- Runs an SQL statement with the further arguments as its parameters. Returns its result as columns by name.
 function Store:columns(sql, ...)
   local names, columns = self._database:run(sql, { ... }, select("#", ...))
   local out = {}
@@ -115,8 +113,7 @@ Store.__close = Store.close
 ---file without tables is accepted, too, because a process that was killed may have created it.
 function M.look(path)
   core.check_file(path)
-  -- A store that a writer has opened exclusively is skipped by this early check. It is checked later, when the sweep
-  -- opens it.
+  -- A store that a writer has open exclusively is checked later, when the sweep opens it.
   if core.is_file(path) and not M.is_exclusive(path) then opened(path, "read"):close() end
 end
 
@@ -183,8 +180,7 @@ function Store:set_study(fields)
   return self:study(fields.name)
 end
 
----Returns a copy of a study's row with new values of the fields that `set_study` writes. Nothing is written to the
----store.
+---Returns a copy of a study's row with new values of the fields that `set_study` writes.
 ---@param fields table<string, any>  values by column name
 function Store:with(study, fields)  -- luacheck: ignore 212/self
   local row = {}
@@ -224,8 +220,7 @@ local function need_file(self)
   end
 end
 
----Records in the store that a trial begins (state "running"), with the current numerics version. It is an error if the
----store's file was removed or replaced.
+---Records that a trial begins, with the numerics version. It is an error if the store was removed or replaced.
 ---@param trial { number: integer, seed: integer, params_text: string }
 function Store:begin(study, trial)
   need_file(self)
@@ -338,8 +333,7 @@ function Store:numerics_of(study)
   return by_number
 end
 
----Returns how many trials of a study began under each numerics version, the most frequent version first. `numerics` is
----nil for trials without a recorded version.
+---Returns how many trials began under each numerics version (nil: not recorded), the most frequent first.
 ---@return { numerics: string?, trials: integer }[]
 function Store:numerics(study)
   return self:rows([[SELECT numerics, count(*) AS trials FROM trials WHERE study = ?1 GROUP BY numerics

@@ -1,5 +1,4 @@
--- Makes the row of a study in the store (space, code, settings and data), and compares it with the row of an earlier
--- run.
+-- Makes the row of a study in the store (space, code, settings, data), and compares it with that of an earlier run.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local code = require "moonrank.sweep.code"
@@ -11,8 +10,7 @@ local usage = require "moonrank.args.usage"
 
 local M = {}
 
----Returns the option `settings` of a sweep as the text that the study's row in the store contains: a line "NAME =
----VALUE" for each setting, sorted by name.
+---Returns the option `settings` as the text in a study's row: a line "NAME = VALUE" for each, sorted by name.
 ---@param formerly? boolean  true: with former names of options, as earlier program versions wrote the text
 function M.settings_text(settings, formerly)
   local lines = {}
@@ -24,8 +22,7 @@ function M.settings_text(settings, formerly)
   return table.concat(lines, "\n")
 end
 
--- Returns a line for each file, dataset, fold or ratings in the option `data`: the SHA-256 of a file, or the data's
--- fingerprint.
+-- Returns a line for each part of the option `data`: the SHA-256 of a file, or the fingerprint of data.
 local function data_text(data)
   local lines = {}
   for i, each in ipairs((type(data) == "string" or fingerprint.of(data)) and { data } or data or {}) do
@@ -38,15 +35,13 @@ local function data_text(data)
   return table.concat(lines, "\n")
 end
 
--- Returns the text of the code on which trials depend. If some of it cannot be compared (lines "unseen"), the checksum
--- of the whole script file is added.
+-- Returns the text of the trials' code. If some of it is "unseen", the checksum of the whole script is added.
 local function script_text(text, whole)
   if text:match "^unseen " or text:find("\nunseen ", 1, true) then text = text .. "\nall of the script " .. whole end
   return text
 end
 
--- Returns the fields of a study's row that describe code. The function `formerly` in the result makes the script's text
--- with former names of options.
+-- Returns the fields of a study's row that describe code; `formerly` makes the text with former names of options.
 local function code_of(run, space, in_worker)
   local script_name, whole = command.script_of(run)
   local text = code.of(run, space, in_worker)
@@ -54,8 +49,7 @@ local function code_of(run, space, in_worker)
     formerly = function() return { script = script_text(code.of(run, space, in_worker, true), whole) } end }
 end
 
----Returns a table with the fields of the row that a study gets in the store, made from the options of mr.sweep. Nothing
----is written.
+---Returns the fields of the row that a study gets in the store, from the options of mr.sweep.
 ---@param o table            the options of mr.sweep, checked
 ---@param in_worker boolean  true in a worker, which does not compute checksums of data
 function M.describe(o, in_worker)
@@ -91,8 +85,7 @@ function M.fingerprint(study)
   return core.sha256(table.concat(parts, "\0"))
 end
 
----Returns the lines that are in only one of two texts: those of the old text after "then:", those of the new text after
----"now:".
+---Returns the lines that are in only one of two texts, the old ones after "then:", the new ones after "now:".
 ---@param was string
 ---@param now string
 ---Example:
@@ -117,8 +110,7 @@ local compared = { "space", "sampler", "seed", "direction", "metric", "settings"
 
 local script_changed = "the script changed: %s is not the same as %s when the study began"
 
--- Returns lines that say why the whole script counts as code of the trials (it has parts that cannot be compared), or
--- "".
+-- Returns lines that say why the whole script counts as code (parts that cannot be compared), or "".
 local function unseen(script)
   local lines = {}
   for path, why in ("\n" .. script):gmatch "\nunseen ([^\n]-)\t([^\n]*)" do

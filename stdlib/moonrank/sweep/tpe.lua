@@ -7,8 +7,7 @@ local M = {}
 -- Smallest and largest probability for which the quantile of the normal distribution is finite.
 local least_share, most_share = 2.0 ^ -1022, 1 - 2.0 ^ -53
 
--- Returns the width of each kernel: the distance from its centre to the farther of the two neighbouring centres, within
--- limits.
+-- Returns the width of each kernel: the distance to the farther of its two neighbours, within limits.
 local function widths(centres, range)
   local order = {}
   for i = 1, #centres do order[i] = i end
@@ -74,8 +73,7 @@ local function suggest_number(part, good, bad, random, candidates)
   return best
 end
 
--- Returns the relative frequency of each value of a choice among the results. Every count is increased by one, so that
--- no frequency is 0.
+-- Returns the relative frequency of each value of a choice; counts are increased by one, so that none is 0.
 local function shares(part, values)
   local counts = {}
   for i = 1, #part.keys do counts[i] = 1 end
@@ -98,8 +96,7 @@ local function suggest_choice(part, good, bad, random, candidates)
   return part.keys[best]
 end
 
--- Divides trials into the best ones (a share of the completed trials) and all other trials. Failed and pruned trials
--- are never among the best.
+-- Divides trials into the best ones (a share of the completed trials) and all others, also failed and pruned ones.
 local function split(history, share, direction)
   local sign = direction == "maximize" and 1 or -1
   local done, good, bad = {}, {}, {}
@@ -130,8 +127,7 @@ local function observed(space, trials)
   return values
 end
 
----Returns, by name, the values of all parameters that are most promising for the next trial, given the results of
----earlier trials.
+---Returns, by name, the most promising parameters for the next trial, given the results of earlier trials.
 ---@param history mr.sweep.Trial[]  earlier trials; those without a result count as bad ones
 ---@param options mr.sweep.TpeOptions
 ---@param direction string  "maximize" or "minimize"

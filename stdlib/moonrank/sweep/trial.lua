@@ -50,8 +50,7 @@ function M.resumed(trial)
   if state then state.resumed = true end
 end
 
--- Errors that end the trial's function early: `Pruned` if the trial is pruned, `Paused` if the trial waits at a
--- Hyperband rung for other trials.
+-- Errors that end the trial's function early: `Pruned`, and `Paused` for a trial that waits at a Hyperband rung.
 local Pruned = setmetatable({}, {
   __name = "mr.sweep.Pruned",
   __tostring = function() return "the trial was pruned" end,
@@ -112,8 +111,7 @@ function methods:report(step, values)
   if state.pruner and state.pruner:decide(progress, state.others) then error(Pruned, 0) end
 end
 
--- Converts an error to a record with its message and the lines of the traceback that belong to the script, beginning at
--- the trial's function.
+-- Returns a record of an error: its message, and the traceback's lines of the script from the trial's function on.
 local function script_traceback(message)
   if message == Pruned then return { stopped = "pruned" } end
   if message == Paused then return { stopped = "paused" } end
@@ -129,8 +127,7 @@ end
 local longest_error = 65536  -- largest number of bytes of an error message or traceback that is stored
 
 local function failure(problem)
-  -- `problem` is usually a record that script_traceback made. It is a plain error value if memory ran out, or if
-  -- script_traceback itself failed.
+  -- `problem` is a plain error value if memory ran out, or if script_traceback itself failed.
   local ours = type(problem) == "table" and (problem.stopped or type(problem.text) == "string")
   if not ours then problem = { text = core.error_text(problem) } end
   if problem.stopped then return { state = problem.stopped } end
@@ -217,8 +214,7 @@ function M.run(context, job)
   local outcome = ok and finished(result, context) or failure(result)
   outcome.wall, outcome.memory = core.clock() - began, core.peak_memory(false)
   outcome.resumed = state.resumed or nil
-  -- After Ctrl-C, mr.fit returns a result of the epochs so far. This is not the result of the whole trial, so the
-  -- trial's state becomes "interrupted".
+  -- After Ctrl-C, mr.fit returns a result of the epochs so far, which is not the result of the whole trial.
   if core.interrupts() > 0 then
     outcome = { state = "interrupted", reason = "Ctrl-C", wall = outcome.wall, memory = outcome.memory,
       resumed = outcome.resumed }

@@ -32,8 +32,7 @@ function M.role()
   return found
 end
 
----Runs the trials that the parent process sends, until it has no more trials. Then this worker process exits: the
----function does not return.
+---Runs the trials that the parent process sends. When it has no more, this worker process exits.
 ---@param channel any         to the parent process, from `role`
 ---@param fingerprint string  of the study; the parent compares it with its own
 function M.serve(channel, context, fingerprint)

@@ -1,5 +1,4 @@
--- Checks paths before long work begins. Reading a pipe may block, and a file that cannot be written should be reported
--- at once, not after the work.
+-- Checks paths before long work begins: a pipe may block, and a file that cannot be written is reported at once.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local find = require "moonrank.data.find"
@@ -17,8 +16,7 @@ local function against_folder(path)
   return ("%s: %s"):format(path, core.file_exists(path) and "is not a folder" or "there is no such folder")
 end
 
--- Returns the reason why a file or folder cannot be made at a path; nil if it can. The nearest folder above that exists
--- must be a folder and not a file.
+-- Returns why a file or folder cannot be made at a path, because of the nearest folder above that exists; or nil.
 local function against_room(path)
   local above = path:match "^(.*)/[^/]*$"
   while above and above ~= "" do
@@ -57,8 +55,7 @@ M.kinds = check.names(kinds)
 ---Example: `require("moonrank.system.paths").objection("new file", "/tmp")   --> /tmp: is a folder, expected a file`
 function M.objection(kind, path) return kinds[kind](path) end
 
----Raises an error if a path is not of a kind such as "file" or "new folder". The error names this path, even if a
----folder above it is the cause.
+---Raises an error if a path is not of this kind. It names this path, even if a folder above it is the cause.
 ---@param caller string  name of the called function, for the error
 ---@param kind string    "file", "folder", "data folder", "new file" or "new folder"
 function M.check(caller, kind, path)

@@ -81,8 +81,7 @@ function Progress:_text(done, values, now)
   return table.concat(parts, "  ")
 end
 
----Reports that `done` steps of the loop are done. The text on a terminal is updated at most ten times a second, and
----always at the last step.
+---Reports that `done` steps are done. A terminal shows it at most ten times a second, and at the last step.
 ---@param done integer
 ---@param values? table  names and values to show, in this order: {{"loss", 0.25}, {"ndcg", 0.6}}
 function Progress:update(done, values)

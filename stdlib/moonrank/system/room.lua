@@ -1,5 +1,4 @@
--- Limits the size of tensors that are made while a file is read, because the sizes in a damaged or forged file may be
--- huge.
+-- Limits the size of tensors made while a file is read: sizes in a damaged or forged file may be huge.
 local check = require "moonrank.check"
 local scope = require "moonrank.system.scope"
 
@@ -18,8 +17,7 @@ function M.within(entries, f, ...)
   return f(...)
 end
 
----Counts a new tensor of these sizes against the limit of `within`, and returns the sizes. Raises an error if the limit
----is exceeded.
+---Returns the sizes of a new tensor, counted against the limit of `within`. It is an error to exceed the limit.
 ---@param sizes integer[]
 ---@return integer[]
 function M.take(where, sizes)

@@ -128,8 +128,7 @@ text_of = function(manner, value, above)
   return fingerprint.of(value) or object_text(manner, value, above)
 end
 
----Returns the value of a setting as text. An array of two or more values is written with commas and without its outer
----braces; an array of one value keeps them.
+---Returns a setting's value as text. An array of several values has commas and no outer braces.
 ---@param caller string  function name for errors
 ---@param formerly? boolean  whether options of objects have their former names, as in files of earlier versions
 ---Example: `require("moonrank.system.settings").text("mr.sweep", "sizes", {8, 16})   --> 8,16`
@@ -206,8 +205,7 @@ local function difference(path, was, now, here)
   return form:format(path, was or "not set", now or "not set", here)
 end
 
----Returns the parts in which two texts of a setting differ, one entry for each: "loss.steepness is 1 in the file and 5
----in this training".
+---Returns the parts in which two texts of a setting differ: "loss.steepness is 1 in the file and 5 in this training".
 ---@param name string  of the setting
 ---@param was? string  the text in the file
 ---@param now? string  the present text

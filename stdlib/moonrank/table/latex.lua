@@ -55,8 +55,7 @@ function M.by_list(where, what, values, first)
   return order
 end
 
----Returns the places of numbers, the best number first. Missing numbers and NaN are last, and equal numbers stay in
----their order.
+---Returns the places of numbers, the best first, missing numbers and NaN last; equal numbers keep their order.
 ---@param numbers table<integer, any>
 ---@param places integer[]  places to sort
 ---@param better "max"|"min"
@@ -90,8 +89,7 @@ local function has_number(column, count)
   return false
 end
 
--- Returns for each column of results, by its name, whether the largest ("max") or the smallest ("min") number is the
--- best.
+-- Returns by name whether the largest ("max") or the smallest ("min") number of a column of results is best.
 local function better_of(self)
   if next(self.better) then return self.better end
   local found, registry = {}, require "moonrank.metrics.registry"
@@ -134,8 +132,7 @@ local function order_of(self, order, better, groups)
   return rows
 end
 
----Returns a copy of a table with its rows in the order of the options, and with marks at the best results if the
----options ask for them.
+---Returns a copy of a table with rows in the order of the options, and marks at the best results if asked for.
 ---@param self mr.Table
 ---@param o table  from `read`
 ---@param groups integer[][]  row numbers of each group of rows
