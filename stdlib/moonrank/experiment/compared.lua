@@ -136,14 +136,12 @@ local function row_of(results, where, o)
   return row, values.means_by(ids, own)
 end
 
--- Returns the innermost table for a setting in `tree`, which is nested by the parameters `by`; makes missing tables.
-local function place_of(tree, where, by)
-  for _, each in ipairs(by) do
-    local value = where[each[1]]
-    tree[value] = tree[value] or {}
-    tree = tree[value]
+-- Returns true if two settings have the same parameters and values.
+local function is_same(a, b)
+  for name, value in pairs(a) do
+    if b[name] ~= value then return false end
   end
-  return tree
+  return true
 end
 
 -- Compares the values of a setting (`own`) with those of another setting, paired by user or query. Adds the mean
@@ -157,14 +155,13 @@ end
 -- Returns a row for each setting (combination of values of the parameters `o.by`). Each setting is read once from the
 -- store, and then compared with the setting that `against` names.
 local function rows_of(results, o)
-  local rows, by_list, tree = {}, {}, {}
-  for i, where in ipairs(M.combinations(o.by)) do
-    rows[i], by_list[i] = row_of(results, where, o)
-    place_of(tree, where, o.by).by_list = by_list[i]
-  end
+  local rows, by_list = {}, {}
+  for i, where in ipairs(M.combinations(o.by)) do rows[i], by_list[i] = row_of(results, where, o) end
   for i, row in ipairs(rows) do
     local other = other_of(row.where, o.against)
-    if other then compare(row, by_list[i], place_of(tree, other, o.by).by_list) end
+    for k = 1, other and #rows or 0 do
+      if is_same(other, rows[k].where) then compare(row, by_list[i], by_list[k]) end
+    end
   end
   return rows
 end

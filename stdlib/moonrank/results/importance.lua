@@ -6,7 +6,6 @@ local axes = require "moonrank.results.axes"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local forest = require "moonrank.results.forest"
-local frame = require "moonrank.sweep.frame"
 local tables = require "moonrank.table"
 
 local M = {}
@@ -264,19 +263,6 @@ end
 ---share's standard deviation over trees.
 ---@return mr.Table
 function Importance:table() return table_of(lines_of(self, 0)) end
-
----Returns JSON with the metric, the numbers of trials and trees, and the lists of parameters and
----pairs. Its field `rest` is the share of interactions of three and more parameters.
----@return string
-function Importance:to_json()
-  local function list(entries)
-    local parts = {}
-    for i, each in ipairs(entries) do parts[i] = frame.to_json(each) end
-    return "[" .. table.concat(parts, ",") .. "]"
-  end
-  local head = frame.to_json{ metric = self.metric, trials = self.trials, trees = self.trees, rest = self.rest }
-  return ('%s,"parameters":%s,"pairs":%s}'):format(head:sub(1, -2), list(self.parameters), list(self.pairs))
-end
 
 tables.add_exports(Importance)
 

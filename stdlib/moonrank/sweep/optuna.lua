@@ -21,23 +21,16 @@ local mark <const> = "moonrank_study"
 ---@field private added table<integer, integer>  state in the journal, by the number of the trial
 local Journal = check.class("mr.sweep.Journal")
 
+local escapes = { ['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t" }
+
 -- Returns a text as JSON in ASCII, as Python's json.dumps writes it. Names are compared in this form.
 local function quoted(text)
-  local parts = {}
-  for _, code in utf8.codes(text) do
-    if code == 34 or code == 92 then parts[#parts + 1] = "\\" .. string.char(code)
-    elseif code == 10 then parts[#parts + 1] = "\\n"
-    elseif code == 13 then parts[#parts + 1] = "\\r"
-    elseif code == 9 then parts[#parts + 1] = "\\t"
-    elseif code >= 32 and code < 127 then parts[#parts + 1] = string.char(code)
-    elseif code == 127 then parts[#parts + 1] = "\127"
-    elseif code < 0x10000 then parts[#parts + 1] = ("\\u%04x"):format(code)
-    else
-      local high, low = (code - 0x10000) >> 10, (code - 0x10000) & 0x3ff
-      parts[#parts + 1] = ("\\u%04x\\u%04x"):format(0xd800 + high, 0xdc00 + low)
-    end
+  local function escaped(char)
+    local code = utf8.codepoint(char)
+    if code < 0x10000 then return escapes[char] or ("\\u%04x"):format(code) end
+    return ("\\u%04x\\u%04x"):format(0xd800 + ((code - 0x10000) >> 10), 0xdc00 + ((code - 0x10000) & 0x3ff))
   end
-  return '"' .. table.concat(parts) .. '"'
+  return '"' .. text:gsub('["\\\0-\31]', escaped):gsub("[\xc2-\xfd][\x80-\xbf]*", escaped) .. '"'
 end
 
 -- Returns a number, text or boolean as JSON, with NaN and Infinity, which Python's JSON reader accepts.
