@@ -61,9 +61,9 @@ local function apart(words)
     if metric then
       table.move({ "-m", metric }, 1, 2, #out + 1, out)
     elseif word:match "^%-[qc][qc]+$" then
-      for letter in word:sub(2):gmatch "." do out[#out + 1] = "-" .. letter end
+      for letter in word:sub(2):gmatch "." do out[#out + 1] = short["-" .. letter] end
     else
-      out[#out + 1] = word
+      out[#out + 1] = short[word] or word
     end
   end
   return out
@@ -250,14 +250,20 @@ local function read_judgments(path)
 end
 
 -- Parses the words of the command line. Returns the paths of files, the metrics that follow -m, and the other options.
+-- The word after -m is a metric, and so are the words after it up to an option or the name of a file.
 local function read_words(words)
-  local wanted = {}
-  local function take(word, before)
-    if before > 0 and core.file_exists(word) then return false end
-    wanted[#wanted + 1] = word
-    return true
+  local wanted, rest, follows = {}, {}, false
+  for i, word in ipairs(words) do
+    if word == "-m" then
+      if not words[i + 1] then words_of.refuse "eval: -m: a value is missing (--help lists all options)" end
+      follows = "first"
+    elseif follows == "first" or follows and word:sub(1, 1) ~= "-" and not core.file_exists(word) then
+      wanted[#wanted + 1], follows = word, "later"
+    else
+      rest[#rest + 1], follows = word, false
+    end
   end
-  local names, args = words_of.read(apart(words), declarations, short, { ["-m"] = true }, take)
+  local names, args = words_of.read(rest, declarations)
   return names, #wanted > 0 and wanted or usual, args
 end
 
@@ -295,7 +301,7 @@ function M.output(words)
   for _, word in ipairs(words) do
     if word == "--help" or word == "-h" then return words_of.help(about, declarations) end
   end
-  local names, wanted, args = read_words(words)
+  local names, wanted, args = read_words(apart(words))
   local o = { missing = args.complete and "zero" or "skip" }
   for _, name in ipairs(conventions) do o[name] = args[name] end
   local metrics = metrics_of(wanted, o)
