@@ -177,17 +177,9 @@ function Results:trials(options)
   local data = self:columns(o.states)
   local names = o.columns
   if names then check.sequence("results:trials", "columns", names) end
-  if not names then
-    names = { "number", "state" }
-    local seen = {}
-    for _, more in ipairs{ data.params, { "value" }, data:numbers(), { "wall", "reason" } } do
-      for _, name in ipairs(more) do
-        -- A returned number may have the name "value", like the column of the study's metric; each name is added once.
-        if not seen[name] then names[#names + 1] = name end
-        seen[name] = true
-      end
-    end
-  end
+  -- a returned number may have the name "value", like the column of the study's metric
+  names = names or columns.united{ { "number", "state" }, data.params, { "value" }, data:numbers(),
+    { "wall", "reason" } }
   local shown, rows = {}, {}
   for i, name in ipairs(names) do shown[i] = data:shown("results:trials", name) end
   local chosen = data:rows("results:trials", o.where)

@@ -68,11 +68,6 @@ end
 ---Returns a line that says that lists of the same user or query were averaged; nil if each has one list.
 ---@param lists integer  number of lists
 ---@param units integer  number of users or queries
----Example:
----```lua
----local note = require("moonrank.compare.repeated").note
----note(50, 10)   --> 50 lists are of 10 users or queries: lists of the same one were averaged first
----```
 function M.note(lists, units)
   if lists == units then return nil end
   return ("%d lists are of %d users or queries: lists of the same one were averaged first"):format(lists, units)

@@ -1,6 +1,7 @@
 -- Makes the main table of an experiment. It has the mean of a metric for every combination of parameters, beside the
 -- number that a paper prints, and the change against one reference setting. Changes are tested paired by list, with
 -- Holm's correction over the table.
+local agreement = require("moonrank.experiment.agreement").agreement
 local check = require "moonrank.check"
 local cells_of = require("moonrank.experiment.cells").cells
 local declare = require("moonrank.options").declare
@@ -189,14 +190,11 @@ local function correct(rows)
   for i, row in ipairs(rows) do row.holm = row.p and corrected[i] or nil end
 end
 
-local function agreement(rows, o)
-  local found = { of = 0, within = 0, tolerance = ("%g"):format(o.close) }
-  for _, row in ipairs(rows) do
-    if row.difference then
-      found.of, found.within = found.of + 1, found.within + (math.abs(row.difference) <= o.close and 1 or 0)
-    end
-  end
-  return found.of > 0 and found or nil
+-- Returns how many means agree with printed numbers (mr.experiment.agreement); nil if nothing is printed.
+local function agreement_of(rows, o)
+  local records = {}
+  for i, row in ipairs(rows) do records[i] = { mean = row.mean, ["mean, printed"] = row.printed } end
+  return agreement(records, { fields = { "mean" }, difference = o.close })
 end
 
 -- Columns of numbers: the field of a row, the column's head (by default the field) and the format. `two` marks columns
@@ -311,7 +309,7 @@ function M.compared(results, o)
   local first, text = sentences.of(rows, o)
   local printed = o.printed and ("\n%s: %s; difference: mean less %s;"):format(o.of_printed, o.source, o.of_printed)
   return { table = one, cells = cells, caption = pooled(results, o.by), rows = rows, first = first, text = text,
-    agreement = agreement(rows, o),
+    agreement = agreement_of(rows, o),
     legend = legend:format(o.metric, o.units, printed or "", o.base, o.unit, o.units) }
 end
 

@@ -23,7 +23,10 @@ function M.ratios(values, times)
   return low > 0 and high / low >= (times or 100)
 end
 
-local function distinct(values)
+---Returns the different values of a list, sorted.
+---@param values any[]
+---@return any[]
+function M.distinct(values)
   local seen, list = {}, {}
   for _, value in ipairs(values) do
     if not seen[value] then list[#list + 1] = value end
@@ -34,7 +37,7 @@ local function distinct(values)
 end
 
 local function numbers(axis, values, part)
-  local sorted = distinct(values)
+  local sorted = M.distinct(values)
   local low, high = sorted[1], sorted[#sorted]
   if part and part.kind == "choice" then
     axis.levels, axis.log = sorted, M.ratios(values, 10)
@@ -61,7 +64,7 @@ function M.of(space, name, column, rows)
   local axis = { name = name, log = false }
   if numeric then return numbers(axis, values, described.read(space)[name]) end
   for i, value in ipairs(values) do values[i] = tostring(value) end
-  axis.categories = distinct(values)
+  axis.categories = M.distinct(values)
   return axis
 end
 

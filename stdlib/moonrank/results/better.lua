@@ -23,11 +23,9 @@ end
 ---@param value? string
 ---@return mr.Table
 function M.note(results, data, made, from, value)
-  local is_number = { value = true }
-  for _, name in ipairs(data:numbers()) do is_number[name] = true end
   for c, name in ipairs(made.columns) do
     if from and c >= from then made.better[name] = M.of(results, value)
-    elseif is_number[name] then made.better[name] = M.of(results, name) end
+    elseif name == "value" or data:is_number(name) then made.better[name] = M.of(results, name) end
   end
   return made
 end

@@ -2,6 +2,7 @@
 local left_out = require "moonrank.results.left_out"
 local make_table = require("moonrank.table").new
 local mean = require("moonrank.results.pivot").aggregates.mean
+local united = require("moonrank.results.columns").united
 
 local M = {}
 
@@ -22,12 +23,6 @@ local function mean_of(column, combination)
     values[i] = value
   end
   return mean(values)
-end
-
-local function set_of(names)
-  local set = {}
-  for _, name in ipairs(names) do set[name] = true end
-  return set
 end
 
 -- Returns groups of rows (fields `key` and `rows`). The rows of a group have equal values of the parameters in `names`.
@@ -81,11 +76,9 @@ end
 
 -- Returns the parameters that are neither in `by` (one result for each value) nor in `over` (means over values).
 local function others_of(data, by, over)
-  local known, others = set_of(by), {}
-  for _, name in ipairs(over) do
-    data:column("results:best", name)  -- data:column raises an error if no column has this name
-    known[name] = true
-  end
+  local known, others = {}, {}
+  for _, name in ipairs(over) do data:column("results:best", name) end  -- raises an error about an unknown name
+  for _, name in ipairs(united{ by, over }) do known[name] = true end
   for _, name in ipairs(data.params) do
     if not known[name] then others[#others + 1] = name end
   end
@@ -175,12 +168,7 @@ end
 ---@param rows integer[]                               trials to choose from
 ---@param best_of_rows fun(rows: integer[]): integer?  the best trial among some; nil: the group is left out
 function M.single(data, by, rows, best_of_rows)
-  local heads, seen, lines, counts = { table.unpack(by) }, set_of(by), {}, {}
-  for _, more in ipairs{ { "number" }, data.params, data:numbers() } do
-    for _, name in ipairs(more) do
-      if not seen[name] then heads[#heads + 1] = name end
-    end
-  end
+  local heads, lines, counts = united{ by, { "number" }, data.params, data:numbers() }, {}, {}
   local columns = {}
   for c, name in ipairs(heads) do columns[c] = data:shown("results:best", name) end
   for _, group in ipairs(data:groups("results:best", by, rows)) do

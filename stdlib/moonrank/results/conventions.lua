@@ -45,11 +45,11 @@ end
 -- Returns an entry for each of the columns that has numbers returned by trials: the column's values, and the names
 -- under which the store may have the conventions of the column's metric.
 local function shown_columns(results, data, columns)
-  local is_number, shown = { value = true }, {}
-  for _, name in ipairs(data:numbers()) do is_number[name] = true end
+  local shown = {}
+  local function is_number(name) return name == "value" or data:is_number(name) end
   for _, column in ipairs(columns) do
-    local name = is_number[column] and column or registry.our_name(column)
-    if is_number[name] then
+    local name = is_number(column) and column or registry.our_name(column)
+    if is_number(name) then
       shown[#shown + 1] = { names = names_of(results, name), values = data:column("results", name) }
     end
   end

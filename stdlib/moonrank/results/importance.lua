@@ -31,19 +31,6 @@ local function level_cells(levels, key)
   return function(value) return index[key and key(value) or value] end, weights
 end
 
-local function sorted_values(column, rows, to)
-  local seen, list = {}, {}
-  for _, row in ipairs(rows) do
-    local value = column[row]
-    if value ~= nil and not seen[value] then
-      seen[value] = true
-      list[#list + 1] = to(value)
-    end
-  end
-  table.sort(list)
-  return list
-end
-
 -- Returns cut points that divide an axis into cells. A cut lies halfway between neighbouring values of trials. If there
 -- are too many values, the cells get equally many values each.
 local function places(values)
@@ -64,7 +51,9 @@ local function number_cells(axis, column, rows)
   if axis.step and (high - low) // axis.step < most_cells then
     for x = low, high - axis.step, axis.step do inside[#inside + 1] = to(x + half) end
   else
-    inside = places(sorted_values(column, rows, to))
+    local values = {}
+    for _, row in ipairs(rows) do values[#values + 1] = column[row] ~= nil and to(column[row]) or nil end
+    inside = places(axes.distinct(values))
   end
   local first, last = to(low - half), to(high + half)
   for c = 1, #inside + 1 do

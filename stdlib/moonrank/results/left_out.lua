@@ -53,11 +53,6 @@ end
 ---Returns nil if no two trials have the same parameters.
 ---@param trials integer  number of trials
 ---@param cells integer   number of different combinations of parameters
----Example:
----```lua
----local repeated = require("moonrank.results.left_out").repeated
----repeated(24, 6)   --> repeated trials are averaged: 24 trials in 6 cells
----```
 function M.repeated(trials, cells)
   return trials > cells and ("repeated trials are averaged: %d trials in %d cells"):format(trials, cells) or nil
 end

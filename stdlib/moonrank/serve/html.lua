@@ -58,8 +58,9 @@ function M.table(head, rows, class)
     :format(class or "", table.concat(head), table.concat(rows, "\n"))
 end
 
----Returns a list of names and values as an HTML table; `rows` are pairs of a text and HTML.
+---Returns a list of names and values as an HTML table, or "none"; `rows` are pairs of a text and HTML.
 function M.facts(rows)
+  if #rows == 0 then return '<p class="dim">none</p>' end
   local lines = {}
   for i, row in ipairs(rows) do lines[i] = ("<tr><th>%s</th><td>%s</td></tr>"):format(M.text(row[1]), row[2]) end
   return '<div class="wide" tabindex="0"><table class="facts">' .. table.concat(lines) .. "</table></div>"

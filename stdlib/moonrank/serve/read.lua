@@ -3,6 +3,7 @@
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 local damage = require "moonrank.sweep.damage"
+local united = require("moonrank.results.columns").united
 
 local M = {}
 
@@ -32,18 +33,6 @@ end
 
 ---Returns the study of a store with the given name, as a table like those of `M.studies`; nil if there is none.
 function M.study(store, name) return M.studies(store, name)[1] end
-
--- Returns the names of columns in the order in which tables of trials show them: parameters, then returned numbers.
-local function names_of(params, numbers)
-  local names, seen = {}, {}
-  for _, list in ipairs{ params, numbers } do
-    for _, name in ipairs(list) do
-      if not seen[name] then names[#names + 1] = name end
-      seen[name] = true
-    end
-  end
-  return names
-end
 
 -- Adds the numbers that trials returned to the trials' field `cells`. Returns the names of the numbers.
 local function add_numbers(store, study, by_id)
@@ -83,7 +72,7 @@ local function trials_of(store, study)
     end
   end
   local numbers = add_numbers(store, study, by_id)
-  return { trials, params, numbers, names_of(params, numbers) }
+  return { trials, params, numbers, united{ params, numbers } }
 end
 
 ---Returns the trials of a study in the order of their numbers, the names of their parameters, and the names of the

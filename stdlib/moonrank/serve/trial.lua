@@ -43,7 +43,7 @@ local function parameters_of(trial)
   if trial.params_problem then
     return '<p class="note">The parameters cannot be read: ' .. text(trial.params_problem) .. "</p>"
   end
-  return #rows > 0 and html.facts(rows) or '<p class="dim">none</p>'
+  return html.facts(rows)
 end
 
 local function numbers_of(trial)
@@ -51,7 +51,7 @@ local function numbers_of(trial)
   for i, each in ipairs(trial.numbers) do
     rows[i] = { each.name, each.value and html.value(each.value) or "nan" }
   end
-  return #rows > 0 and html.facts(rows) or '<p class="dim">none</p>'
+  return html.facts(rows)
 end
 
 local function data_of(store, study, trial)

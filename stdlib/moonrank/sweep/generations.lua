@@ -14,9 +14,7 @@ M.default_shown = "the number of workers, or a sixth of all trials up to 10 wher
 function M.first(number, length) return (number - 1) // length * length + 1 end
 
 ---Returns the trials whose number is below `first`, sorted by number.
----@generic T: { number: integer }
----@param trials T[]
----@param first integer
+---@param trials { number: integer }[]
 function M.before(trials, first)
   local seen = {}
   for _, trial in ipairs(trials) do
@@ -27,10 +25,7 @@ function M.before(trials, first)
 end
 
 ---Returns the first of a trial's reports at or after a step; nil if there is none.
----@generic T: { step: integer }
----@param reports T[]  in the order of their steps
----@param step integer
----@return T?
+---@param reports { step: integer }[]  in the order of their steps
 function M.first_report(reports, step)
   for _, report in ipairs(reports) do
     if report.step >= step then return report end
@@ -51,11 +46,6 @@ function M.named(how)
 end
 
 ---Returns the name of a sampler or pruner and its options as one text. Equal options give equal texts.
----Example:
----```lua
----local described = require("moonrank.sweep.generations").described
----described("tpe", {startup = 8, good = 0.1})   --> tpe(good = 0.1, startup = 8)
----```
 function M.described(name, options)
   local parts = {}
   for _, key in ipairs(check.names(options)) do parts[#parts + 1] = ("%s = %s"):format(key, tostring(options[key])) end

@@ -88,11 +88,6 @@ end
 ---Returns the lines that are in only one of two texts, the old ones after "then:", the new ones after "now:".
 ---@param was string
 ---@param now string
----Example:
----```lua
----local difference = require("moonrank.sweep.study").difference
----difference("lr = 1\nk = 2", "lr = 3\nk = 2"):gsub("\n *", "; ")   --> then: lr = 1; now:  lr = 3, 1
----```
 function M.difference(was, now)
   local out = {}
   local function add(head, text, other)

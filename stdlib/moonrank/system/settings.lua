@@ -210,11 +210,6 @@ end
 ---@param was? string  the text in the file
 ---@param now? string  the present text
 ---@param here? string  what has the present text (default: in this training)
----Example:
----```lua
----local differences = require("moonrank.system.settings").differences
----differences("clip", "a{k = 1}", "a{k = 2}")[1]   --> clip.k is 1 in the file and 2 in this training
----```
 function M.differences(name, was, now, here)
   here = here or "in this training"
   local found = {}
