@@ -289,7 +289,6 @@ end
 ---Returns the declarations of options with all their fields, and that of --device. A contradiction
 ---is an error.
 ---@param declarations table<string, any>  as for mr.args
----@return table<string, mr.args.Declaration>
 ---Example: `require("moonrank.args").declared({nsr = 1}).nsr.type   --> integer`
 function M.declared(declarations)
   local declared = {}

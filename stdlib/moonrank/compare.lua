@@ -73,8 +73,6 @@ end
 
 ---Reads the scores of a system from a file: a table if its name ends in .csv or .csv.gz, else a TREC
 ---run.
----@param path string
----@return mr.ScoredLists
 function M.read(path)
   local data = require "moonrank.data"
   return path:match "%.csv$" and data.scores(path) or path:match "%.csv%.gz$" and data.scores(path)

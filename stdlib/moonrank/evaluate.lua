@@ -59,7 +59,6 @@ end
 ---@param names (string|mr.Metric|table)[]
 ---@param options? mr.EvaluateOptions
 ---@param where? string   function name for error messages; default "mr.evaluate"
----@return (mr.Metric|mr.BoundedMetric)[]
 function M.metrics_of(names, options, where)
   where = where or "mr.evaluate"
   if type(names) ~= "table" then
@@ -174,11 +173,8 @@ end
 
 ---Makes an evaluation. `values_by` is called with each metric and its number in `metrics`, and
 ---returns the metric's values per list. Means are by `weights`, one per list, if given.
----@param count integer  number of lists
----@param metrics mr.Metric[]
 ---@param values_by fun(metric: mr.Metric, number: integer): mr.Tensor, mr.Tensor?  values, unrounded float64 values
 ---@param weights? mr.Tensor
----@return mr.Evaluation
 function M.of_values(count, metrics, values_by, weights)
   local result = {
     _exact = {},
@@ -204,8 +200,6 @@ end
 ---Joins evaluations of several parts of the lists into one evaluation, on the CPU. Its lists are
 ---those of the first part, then of the second part, and so on. All parts must have the same
 ---metrics.
----@param parts mr.Evaluation[]
----@return mr.Evaluation
 function M.joined(parts)
   local count = 0
   for _, part in ipairs(parts) do count = count + part.count end
@@ -221,14 +215,11 @@ end
 
 ---Returns a metric's values per list in float64, before they were rounded to the dtype of the
 ---scores. Comparisons of systems use these values.
----@param evaluation mr.Evaluation
 ---@param name string  a name in evaluation.names
----@return mr.Tensor
 function M.exact(evaluation, name) return rawget(evaluation, "_exact")[name] end
 
 ---Returns the evaluation that a tensor of values per list came from, and the name of the metric in
 ---it. Returns nil for other values.
----@param values any
 ---@return mr.Evaluation? evaluation
 ---@return string? name
 function M.of_tensor(values)
@@ -239,8 +230,6 @@ function M.of_tensor(values)
 end
 
 ---Returns the evaluation whose field `mean` is the table `means`; nil if there is none.
----@param means table
----@return mr.Evaluation?
 function M.of_means(means)
   local found = evaluations[means]
   return found and rawequal(rawget(found, "mean"), means) and found or nil
@@ -248,8 +237,6 @@ end
 
 ---Returns the name of each list's user or query, or nil if the lists have no names. mr.compare
 ---matches the lists of two evaluations by these names.
----@param evaluation mr.Evaluation
----@return string[]?
 function M.units(evaluation)
   local ids, set, lists = rawget(evaluation, "ids"), rawget(evaluation, "_set"), rawget(evaluation, "_lists")
   if ids then return ids end
@@ -267,7 +254,6 @@ end
 ---lists.
 ---@param into mr.Evaluation
 ---@param from mr.Evaluation
----@param name string
 function M.take(into, from, name)
   into[name], into._exact[name] = from[name], M.exact(from, name)
   for _, field in ipairs{ "mean", "counted", "skipped" } do into[field][name] = from[field][name] end
@@ -279,8 +265,6 @@ function M.is(x) return getmetatable(x) == Evaluation end
 ---Returns lines that describe what was ranked: the candidates, the number of users or items that
 ---training never saw, and the queries that only the run or only the judgments have. A line is left
 ---out if its facts are not known.
----@param evaluation mr.Evaluation
----@return string[]
 function M.about(evaluation)
   local lines = { evaluation.candidates or nil }
   lines[#lines + 1] = evaluation.new_to_training or nil
@@ -291,8 +275,6 @@ end
 ---Returns the lines to print below a table of metrics: what was ranked, and the conventions of the
 ---metrics.
 ---@param of table  an evaluation, or an object with the same fields `candidates` and `new_to_training`
----@param metrics mr.Metric[]
----@return string[]
 function M.notes(of, metrics)
   local notes = M.about(of)
   if #metrics > 0 then notes[#notes + 1] = conventions.line(metrics) end

@@ -20,8 +20,6 @@ local Table = check.class("mr.Table")
 
 ---Returns a number as text by a format. A number that rounds to 0 has no sign.
 ---@param format string  as string.format takes it
----@param value number
----@return string
 ---Example: `require("moonrank.table").digits("%.4f", -1e-9)   --> 0.0000`
 function M.digits(format, value) return (format:format(value):gsub("^%-(0%.?0*)$", "%1")) end
 
@@ -418,7 +416,6 @@ function Exports:to_html() return self:table():to_html() end
 ---Adds the methods of mr.Exports (to_csv, to_json, ...) to a class, except methods that the class
 ---defines itself. The class needs a method `table`, and its comment says `---@class X: mr.Exports`.
 ---Call this function after the class's own exports are defined.
----@param class table
 function M.add_exports(class)
   for name, method in pairs(Exports) do
     if rawget(class, name) == nil then class[name] = method end

@@ -245,7 +245,6 @@ end
 
 ---Returns how many values a grid of this parameter has. Returns false if the parameter is a real number without the
 ---option `points`, because such a parameter has infinitely many values.
----@return integer|false
 function Part:size()
   if self.kind == "choice" then return #self.keys end
   if not self.step then return self.points end
@@ -253,8 +252,6 @@ function Part:size()
 end
 
 ---Returns the i-th value of a grid of this parameter; for a named value of a choice, its name.
----@param i integer  from 1 to size()
----@return any
 function Part:grid(i)
   if self.kind == "choice" then return self.keys[i] end
   if self.step then return self.points and spread_integers(self)[i] or self.low + (i - 1) * self.step end
@@ -265,8 +262,6 @@ end
 
 ---Returns the two ends of the axis on which a numeric parameter is drawn uniformly. For a logarithmic parameter, the
 ---axis has logarithms. For integers, the axis is half a step wider on both sides.
----@return number low
----@return number high
 function Part:axis()
   local low, high = self.low, self.high
   if self.step then low, high = low - self.step / 2, high + self.step / 2 end
@@ -276,17 +271,13 @@ end
 
 ---Returns the position of a parameter's value on its axis (logarithmic for a logarithmic parameter). Positions with
 ---`offset` -0.5 and 0.5, in steps, are the ends of the interval that is rounded to the value.
----@param value number
 ---@param offset? number
----@return number
 function Part:to_axis(value, offset)
   local x = value + (offset or 0) * (self.step or 0)
   return self.log and core.number_log(x) or x
 end
 
 ---Returns the parameter's value nearest to a position on its axis (logarithmic for a logarithmic parameter).
----@param x number
----@return number
 function Part:from_axis(x)
   local value = self.log and core.number_exp(x) or x
   if self.step then value = self.low + math.floor((value - self.low) / self.step + 0.5) * self.step end
@@ -295,8 +286,6 @@ end
 
 ---Returns the parameter's value for a number u in [0, 1), which a sampler draws uniformly. Equally likely values have
 ---equally long intervals of u.
----@param u number
----@return any
 function Part:at(u)
   if self.kind == "choice" then return self.keys[math.min(#self.keys, math.floor(u * #self.keys) + 1)] end
   local low, high = self:axis()
@@ -304,8 +293,6 @@ function Part:at(u)
 end
 
 ---Returns true if the value is a possible value of this parameter. A named value of a choice is given by its name.
----@param value any
----@return boolean
 function Part:contains(value)
   if self.kind == "choice" then return self.index[value] ~= nil end
   if type(value) ~= "number" or not (value >= self.low and value <= self.high) then return false end
@@ -314,8 +301,6 @@ end
 
 ---Returns what a trial gets for a value of the parameter: for the name of a named value of a choice, that named value,
 ---else the value itself.
----@param value any  a number, string or boolean
----@return any
 function Part:meaning(value)
   if self.kind ~= "choice" or self.named[value] == nil then return value end
   return self.named[value]

@@ -34,7 +34,6 @@ end
 ---`epochs` for the pruner.
 ---@param trial mr.Trial
 ---@param epochs? integer  number of epochs that the trial trains
----@return string?
 function M.pruned_by(trial, epochs)
   local state = type(trial) == "table" and rawget(trial, "_state")
   check.expect(state, "mr.fit", "trial", trial, "the trial that mr.sweep gives to `run`")
@@ -174,8 +173,6 @@ end
 ---Returns the data that a trial would use now (`data`), and why the trial failed before that point (`problem`), or nil.
 ---It runs the trial up to its call of mr.fit or, if the trial does not call mr.fit, up to the first use of data. The
 ---trial's output is discarded.
----@param context mr.sweep.Context
----@param job mr.sweep.Job
 ---@param stop "fit"|"any"  where the trial ends: at its call of mr.fit, or at the first use of data
 ---@return mr.data.Entry[] data, string? problem
 function M.data_of(context, job, stop)
@@ -199,8 +196,6 @@ end
 
 ---Runs one trial to its end, and returns its outcome: state, result or error, reports, time and data. An error of the
 ---trial's function is not raised, but gives the state "failed".
----@param context mr.sweep.Context
----@param job mr.sweep.Job
 ---@return table outcome
 function M.run(context, job)
   local trial, state = trial_of(context, job)
