@@ -28,9 +28,8 @@ end
 ---Example: `require("moonrank.check").reason("x.lua:3: load: no tensor 'a'")   --> no tensor 'a'`
 function M.reason(message) return (tostring(message):gsub("^[^\n]-:%d+: ", ""):gsub("^[%a_][%w_]*: ", "")) end
 
----Returns the text of a caught error that the library raises again. A position in a function of the script is kept. A
----position inside the library is removed, because the new error has the position of the script's line that called the
----library.
+---Returns the text of an error that the library raises again. It keeps the position of a function of the script. A
+---position inside the library is removed, because the new error has that of the script's line.
 function M.retold(message)
   local _, here = pcall(M.fail, "")
   local text = tostring(message)
@@ -154,8 +153,7 @@ function M.not_empty(where, name, list, entry)
   return list
 end
 
----Returns the positions of the values of an array, by value. Raises an error if it contains a value twice: "f: order
----has 'ap' twice, expected different values".
+---Returns the places of an array's values. A value twice is an error: "f: order has 'ap' twice, expected ...".
 ---@return table<any, integer>
 ---Example: `require("moonrank.check").distinct("f", "order", {"a", "b"}).b   --> 2`
 function M.distinct(where, name, list)

@@ -1,5 +1,4 @@
--- Commands of the program that are written in Lua, such as `moonrank eval`. Each is a module with a function `run`,
--- which gets the words after the command's name.
+-- Commands of the program in Lua, such as `moonrank eval`: a module's function `run` gets the words after the name.
 local core = require "moonrank.core"
 
 local M = {}

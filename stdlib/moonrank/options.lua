@@ -57,8 +57,7 @@ local Unprepared = {}
 
 M.declared = {}  -- maps the name of an option table, such as "mr.FitOptions", to its declaration
 
--- Maps the present name of a renamed option to its former name, which files of earlier versions contain. Only
--- declarations that have been used are included.
+-- Maps the present name of a renamed option of used declarations to its former name, which older files contain.
 M.former_names = {}
 
 -- Loads on demand the module that writes errors and documentation of options, because most runs need neither.
@@ -155,8 +154,7 @@ local function are_texts(choices)
   return true
 end
 
--- Returns a copy of an option's declaration with the derived fields, such as its test function. The class
--- mr.options.Row calls these fields "computed".
+-- Returns a copy of an option's declaration with its "computed" fields, such as its test function.
 local function filled_in(row, group)
   local filled = { group = group, is_of_type = test_of(row), element = element_row(row) }
   for key, value in pairs(row) do filled[key] = value end

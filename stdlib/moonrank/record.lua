@@ -71,8 +71,7 @@ end
 
 tables.add_exports(Record)
 
--- Returns the __index function of a record with fixed fields. A name that is not a field gives the method of that name,
--- nil for a name in `may_be_absent`, or else an error.
+-- Returns the __index function of a record: a method, nil for a name in `may_be_absent`, else an error.
 local function fixed(what, may_be_absent)
   local absent = {}
   for _, each in ipairs(may_be_absent or {}) do absent[each] = true end

@@ -1,5 +1,4 @@
--- Raises errors about wrong calls: surplus arguments, a dot instead of a colon, unknown fields of objects. The file is
--- loaded when the first such error is raised.
+-- Raises errors about wrong calls: surplus arguments, a dot for a colon, unknown fields. Loaded on the first one.
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 local getmetatable = debug.getmetatable  -- Lua's own getmetatable does not return the metatables of tensors and lists
@@ -49,8 +48,7 @@ local function may_have(value, method, class)
   return type(value) == "table" and rawget(class, "__gc") == nil
 end
 
----Raises an error if a call has more arguments than the function takes, or if a method was called with a dot instead of
----a colon, so that a wrong value is taken for the object.
+---Raises an error about surplus arguments, or about a method that was called with a dot instead of a colon.
 ---@param name string   name of the function; a method has a colon in it
 ---@param most integer  largest number of arguments, with the object of a method
 ---@param meta? table   metatable of the objects whose method it is

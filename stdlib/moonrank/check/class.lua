@@ -9,9 +9,8 @@ local inner = setmetatable({}, { __mode = "k" })  -- maps a wrapper that `exact`
 
 local function passed(...) return ... end
 
----Wraps a function so that surplus arguments, which Lua would drop silently, raise an error. A function in C, a
----function with `...`, and a value that is not a function are returned unchanged. Surplus arguments that are nil are
----accepted.
+---Wraps a function so that surplus arguments other than nil, which Lua would drop silently, raise an error. Functions
+---in C, functions with `...` and other values are returned unchanged.
 ---@param name string  name for messages; a method has a colon in it
 ---@param f any
 ---@param meta? table  metatable of the objects whose method it is; a call with a dot is then an error
@@ -36,9 +35,8 @@ end
 ---@param f any
 function M.inner(f) return inner[f] or f end
 
----Replaces all functions of a table by wrappers that raise an error for surplus arguments (`exact`), also functions
----that are assigned to the table later. Returns the same table. Metamethods except `__call` are not wrapped, because
----Lua passes surplus arguments to them.
+---Replaces all functions of a table, also later ones, by wrappers that raise an error for surplus arguments (`exact`),
+---and returns the table. Metamethods except `__call` stay, because Lua passes them surplus arguments.
 ---@param prefix string  prefix of names in messages: "mr.Table:" or "mr.data."
 ---@param functions table
 ---@param class? table  metatable of the objects whose methods these are

@@ -69,8 +69,7 @@ local function apart(words)
   return out
 end
 
--- Returns the names of metrics in a word that follows the option -m: "P.5,10" (trec_eval's notation) gives P_5 and
--- P_10, and any other word is one name.
+-- Returns the metrics' names in a word after -m: P_5 and P_10 for "P.5,10" of trec_eval, else the word itself.
 local function names_in(word)
   if word:find("^[%w_@]+,%a") then
     words_of.refuse("eval: -m %s has a comma, expected blanks between metrics: -m ap rr", core.safe_text(word))

@@ -13,8 +13,7 @@ local where = "mr.compare"
 ---Returns true if a system of mr.compare is a list of runs, one per fold: an array without a metatable.
 function M.is_list(value) return type(value) == "table" and getmetatable(value) == nil and #value > 0 end
 
----Returns how many runs each system has: the length of the lists of runs, or 1 if no system is a list of runs. Systems
----with different numbers of runs are an error.
+---Returns the number of runs of each system (1 if none is a list of runs). Different numbers are an error.
 ---@param o table                   options of mr.compare
 ---@param given table<string, any>  systems by name
 function M.count(o, given, names)
@@ -130,8 +129,7 @@ function M.combined(folds, names)
   return values, notes, units
 end
 
----Returns the number of relevant rows and of rows of each user or query: the means over its lists in all folds. `folds`
----must have been combined before.
+---Returns the mean numbers of relevant rows and of rows of each user or query in combined folds.
 ---@param folds table[]
 ---@return { relevant: number[], rows: number[] }
 function M.shapes(folds)

@@ -37,8 +37,7 @@ local function check_lists(names, a, b)
   end
 end
 
----Raises an error if two evaluations used different data, or other data than `o.qrels`. Returns the name of the first
----system that is an evaluation; nil if there is none.
+---Raises an error if two evaluations, or `o.qrels`, are of different data. Returns the first evaluation's name, or nil.
 ---@param systems table<string, { evaluation?: mr.Evaluation, data?: string }>
 ---@param o table  options of mr.compare
 ---@return string?

@@ -37,8 +37,7 @@ local function exact_dcg(metric, scores, lists, gains)
   return sum * (scale > 0 and scale or 1)
 end
 
--- Computes nDCG or DCG in float64, from a gain for each row. Returns one value per list. For a list whose ideal DCG is
--- 0, this is the list's value in the argument `values`.
+-- Computes nDCG or DCG of lists in float64 from gains of rows; `values` replaces it where the ideal DCG is 0.
 local function exact(metric, scores, lists, gains, values)
   local ideal = exact_dcg(metric, gains, lists, gains)
   local some = ideal:gt(0)

@@ -28,8 +28,7 @@ end
 
 local made_up = "Made-up data, to see that the script runs (--smoke): none of the numbers is a result."
 
--- Splits the tables given to `M.finish` into four arrays: the tables, their captions ("" for none), the 95 % intervals
--- of their cells, and their legends ("" for none).
+-- Splits tables into four arrays: tables, captions ("" for none), intervals of cells, and legends ("" for none).
 local function apart(all)
   local tables, captions, cells, legends = {}, {}, {}, {}
   for i, each in ipairs(all) do

@@ -33,8 +33,7 @@ function M.diverged(reason)
   return reason:find("mr.fit: the loss is", 1, true) ~= nil or reason:find("mr.fit: there is NaN", 1, true) ~= nil
 end
 
--- Returns how many runs of a study failed for a reason that its option `accepts` takes for a result, such as a diverged
--- training. Returns 0 if the study has no such option.
+-- Returns how many failures of a study its option `accepts` takes for a result, such as a diverged training.
 local function accepted(results)
   local accepts, count = rawget(results, "_accepts"), 0
   local sql = "SELECT reason FROM trials WHERE study = ?1 AND state = 'failed'"
@@ -105,8 +104,7 @@ end
 -- Returns an error's text without its place in a file ("file:line: ").
 local function without_place(text) return (text:gsub("^[^:\n]*:%d+: ", "")) end
 
--- Returns the study (set of training runs) of this name from the store, or nil if the store or the study does not
--- exist. Any other problem ends the script with an error.
+-- Returns the study of this name; nil if it or the store does not exist. Other problems end the script.
 local function found_in_store(args, name)
   local ok, found = pcall(mr.results, args.store, name_of(args, name))
   if ok then return found end

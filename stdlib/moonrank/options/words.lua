@@ -1,5 +1,4 @@
--- Writes the messages of errors about declared options (options.lua), and the documentation of the options. Messages
--- begin with `where`, the name of the called function.
+-- Writes errors about declared options, and their documentation. `where` is the name of the called function.
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 local options = require "moonrank.options"

@@ -164,8 +164,7 @@ function Columns:shown(where, name)
   return shown
 end
 
--- Returns true if `value` is one of the keys of `values`. Numbers are equal if nine digits agree, because a grid's
--- 0.00099999999999 is printed as 0.001.
+-- Returns true if `value` is a key of `values`, to nine digits: a grid's 0.00099999999999 is printed as 0.001.
 local function is_one_of(value, values)
   if values[value] then return true end
   for other in pairs(type(value) == "number" and values or {}) do

@@ -72,8 +72,7 @@ local function value_of_cell(name, column, cell)
   return #values > 0 and pivot.aggregates.mean(values) or nil
 end
 
--- Returns paired samples of two groups of trials. A pair has the means of the two cells (trials with equal parameters)
--- that agree in all parameters except the compared one.
+-- Returns paired samples of two groups of trials: means of the cells that agree in the other parameters.
 local function pairs_of_trials(name, column, a, b)
   local x, y = {}, {}
   for _, key in ipairs(shared(a, b)) do

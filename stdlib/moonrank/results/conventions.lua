@@ -1,5 +1,4 @@
--- Makes the notes below the tables of a study: how many users and items were not in the training data, and the
--- conventions of the metrics (gain, ties, cutoff).
+-- Makes the notes below a study's tables: users and items that training did not see, and metrics' conventions.
 local check = require "moonrank.check"
 local conventions = require "moonrank.metrics.conventions"
 local forced = require "moonrank.sweep.forced"

@@ -60,8 +60,7 @@ local function sort_cells(order, counts, sums, ordered)
   end)
 end
 
--- Returns the best split of a dimension: the sum of squares that it explains, and how many cells with trials go to the
--- left. Both sides must have at least `leaf` trials.
+-- Returns the sum of squares of a dimension's best split, and how many cells go left. `leaf` trials stay on each side.
 local function best_of(grower, counts, sums, order, total, sum)
   local left, left_sum, best, at = 0, 0.0, 0.0, nil
   for i = 1, #order - 1 do
@@ -200,8 +199,7 @@ local function measured(dimensions, leaves)
   return shares, mean, variance
 end
 
--- Computes the variance due to dimension j alone. The tree's function is averaged over all other dimensions; the result
--- is the mean square of this average over the cells of j.
+-- Computes the variance due to dimension j alone: the mean square over j of the mean over all other dimensions.
 local function one_way(weights, leaves, shares, j)
   local steps, square, sum = {}, 0.0, 0.0
   for c = 1, #weights + 1 do steps[c] = 0.0 end

@@ -42,8 +42,7 @@ local function places(values)
   return found
 end
 
--- Divides an axis of numbers into cells. If the axis has few integers, each integer has a cell, as wide as on the axis
--- (linear or logarithmic) of the sampler.
+-- Divides an axis of numbers into cells. Few integers have a cell each, as wide as on the sampler's axis.
 local function number_cells(axis, column, rows)
   local to = axis.log and function(x) return core.number_log(x) end or function(x) return x + 0.0 end
   local low, high, half = axis.low, axis.high, (axis.step or 0) / 2
@@ -137,8 +136,7 @@ end
 
 local function pair_key(a, b) return a < b and a .. " " .. b or b .. " " .. a end
 
--- Grows the forest. Returns the variance share of each parameter in each tree, the share of each pair in each tree, and
--- the number of trees that found a difference.
+-- Grows the forest. Returns the shares of parameters and of pairs by tree, and how many trees found a difference.
 local function grown(dimensions, y, o)
   local single, pair, count = {}, {}, 0
   local function note(shares, name, share)

@@ -49,8 +49,7 @@ function M.spread(what, counts)
   return least < most and ("%s have %d to %d trials"):format(what, least, most) or nil
 end
 
----Returns a line that says that trials with the same parameters were averaged: how many trials, in how many cells.
----Returns nil if no two trials have the same parameters.
+---Returns a line that says how many trials with equal parameters were averaged, in how many cells; nil for none.
 ---@param trials integer  number of trials
 ---@param cells integer   number of different combinations of parameters
 function M.repeated(trials, cells)

@@ -1,5 +1,4 @@
--- Implements results:pivot, which makes tables with one number per combination of parameters. Errors begin with
--- `where`, the name of the called function.
+-- Implements results:pivot: tables with one number per combination. `where` is the called function, for errors.
 local check = require "moonrank.check"
 local left_out = require "moonrank.results.left_out"
 local make_table = require("moonrank.table").new

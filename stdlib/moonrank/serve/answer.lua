@@ -1,5 +1,4 @@
--- Answers requests to `moonrank serve`: makes a status, headers and a body from a request. This module opens no socket,
--- so that specs can call it.
+-- Answers requests to `moonrank serve` with a status, headers and a body. It opens no socket, so specs can call it.
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 local html = require "moonrank.serve.html"

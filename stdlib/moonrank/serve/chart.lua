@@ -1,5 +1,4 @@
--- Draws the figures of `moonrank serve` as SVG inside the page. Their colours come from classes of the style sheet, so
--- that they follow the browser's light or dark mode.
+-- Draws the figures of `moonrank serve` as SVG in the page, in colours of the style sheet (light or dark mode).
 local html = require "moonrank.serve.html"
 
 local M = {}
@@ -14,8 +13,7 @@ M.most_named = 500
 -- Numbers outside these limits are not drawn, because their differences may not be finite.
 local function is_drawn(x) return type(x) == "number" and x > -1e150 and x < 1e150 end
 
--- Returns an axis that covers the numbers in `values`. Its ticks are round: multiples of 1, 2 or 5 times a power of
--- ten, or powers of ten on a logarithmic axis.
+-- Returns an axis for the numbers in `values`, with round ticks: 1, 2 or 5 times a power of ten.
 local function axis_of(values, wants_log, whole)
   local low, high = math.huge, -math.huge
   for i = 1, #values do

@@ -25,8 +25,7 @@ local function decoded(text)
   return (text:gsub("+", " "):gsub("%%(%x%x)", function(digits) return string.char(tonumber(digits, 16)) end))
 end
 
----Returns the parts of a target such as "/trial?study=a&number=3": its path, and the values of its query: the last
----value by name in `values`, and all values in `all`.
+---Returns the parts of a target "/trial?study=a&number=3": its path, and values of its query, the last and all.
 ---@param target string
 ---@return { path: string, values: table<string, string>, all: table<string, string[]> }
 ---Example: `require("moonrank.serve.request").parts("/a?b=c+d").path   --> /a`

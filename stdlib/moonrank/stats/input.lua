@@ -22,8 +22,7 @@ function M.tensor(where, x)
   return check.expect(type(x) == "userdata", where, "x", x, "a tensor or a table of numbers")
 end
 
----Returns a tensor from a tensor or a table of numbers. Values beyond 1e100 in size, also infinite ones, are errors,
----because their squares and cubes could overflow.
+---Like `tensor`, but values beyond 1e100 in size are errors, because their squares and cubes could overflow.
 function M.moderate(where, name, x)
   local values = M.tensor(where, x)
   local at, value = core.first_beyond(values, M.largest)

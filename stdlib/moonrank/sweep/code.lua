@@ -453,8 +453,7 @@ local function parsed(text)
   return keys, by_key
 end
 
--- Maps the function of a study's trials to two texts about the code and the values on which the trials depend: the text
--- before and the text after trials ran in this process.
+-- Maps the function of a study's trials to the texts about code and values before and after trials ran here.
 local left = {}
 
 ---Returns a text of everything on which the trials of a study depend: code, captured values, modules and options of
@@ -495,8 +494,7 @@ local function digest_now(key, entry)
   return file_digest(name and package.searchpath(name, package.path) or key:match "^file (.*)" or "")
 end
 
--- Returns the keys of the lines of kind "holds" (digests of tables and functions) for all tables and functions in which
--- the value at a path lies, the innermost first.
+-- Returns the keys of the "holds" lines of all tables and functions around the value at a path, innermost first.
 local function holders(path)
   local keys = {}
   for at = #path, 2, -1 do

@@ -1,5 +1,4 @@
--- Finds damaged rows in the tables of a store, and the trials to which the rows belong. Readers leave damaged rows out
--- with a warning, and writers refuse the store.
+-- Finds damaged rows of a store and their trials. Readers leave them out with a warning, writers refuse the store.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 

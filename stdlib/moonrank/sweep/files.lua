@@ -34,8 +34,7 @@ local function trial_folders(folder)
   return found
 end
 
----Raises an error if the study's folder has checkpoints but the store does not have the study. Trials would otherwise
----resume from the checkpoints of another study.
+---Raises an error if a study's folder has checkpoints but the store lacks the study: it would resume another one.
 function M.check(folder, store, name)
   if store:study(name) then return end
   for _, of_trial in pairs(trial_folders(folder)) do
@@ -46,8 +45,7 @@ function M.check(folder, store, name)
   end
 end
 
----Removes mr.fit's checkpoint of a trial whose result is stored, and the trial's folder. Files that the script wrote
----into the folder stay, and then the folder stays too.
+---Removes mr.fit's checkpoint of a trial whose result is stored, and the trial's folder unless a script uses it.
 ---@param folder string  the trial's folder; it may be missing
 function M.forget(folder)
   if not core.file_exists(folder) then return end

@@ -9,8 +9,7 @@ local bits = { space = 1, script = 2, settings = 4, data = 8, sampler = 16, seed
 local order = { "script", "form of the recorded code", "settings", "data", "metric", "space", "sampler", "seed",
   "direction" }
 
--- Returns the bit mask in a study's column `forced`, or 0 if the column's value is not an integer. A store can come
--- from anywhere, and SQLite does not enforce types.
+-- Returns the bit mask in a study's column `forced`; 0 if it is not an integer, as SQLite does not enforce types.
 local function sum_of(study) return math.type(study.forced) == "integer" and study.forced or 0 end
 
 ---Returns true if a study was continued with `force = true` although the field had changed.

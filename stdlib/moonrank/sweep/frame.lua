@@ -27,8 +27,7 @@ put.table = function(parts, value)
   end
 end
 
----Returns a value as bytes, which `unpack` reads: nested tables, strings, numbers and booleans. Numbers keep all their
----bits. Any other value, such as a function, is an error.
+---Returns nested tables, strings, numbers (with all bits) and booleans as bytes. Other values are errors.
 ---Example: `#require("moonrank.sweep.frame").pack(true)   --> 1`
 function M.pack(value)
   local parts = {}

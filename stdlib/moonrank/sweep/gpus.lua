@@ -15,8 +15,7 @@ end
 ---Returns a sweep's default number of workers: one per GPU (at least 1) on cuda, else one per CPU core.
 function M.workers() return core.device() == "cuda" and math.max(1, #names()) or core.cores() end
 
----Returns the environment variables of a worker, {"CUDA_VISIBLE_DEVICES=GPU"}, so that it uses one GPU. The list is
----empty if the device is not cuda or there is no GPU.
+---Returns {"CUDA_VISIBLE_DEVICES=GPU"} for a worker, so that it uses one GPU; empty without a GPU.
 ---@param worker integer  the worker's number on this machine, from 1
 function M.variables(worker)
   if core.device() ~= "cuda" then return {} end

@@ -114,8 +114,7 @@ local function score(self, trial, resource)
   return value and value == value and self._sign * value or nil
 end
 
--- Returns the best `count` trials at a rung, which continue beyond the rung. Returns nil while some trials of the
--- bracket have neither reached the rung nor ended.
+-- Returns the best `count` trials at a rung; nil while trials of the bracket have not reached it or ended.
 local function best_at(self, members, rung, resource, count, is_final)
   local ranked = {}
   for _, trial in ipairs(members) do

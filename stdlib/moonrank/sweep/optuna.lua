@@ -93,8 +93,7 @@ local function parameters_of(space, trial)
   return object(distributions), object(values)
 end
 
--- Returns the JSON object of a trial's attributes in Optuna: its number in Moonrank, which comes first, its seed, the
--- numbers that it returned, and why it ended early.
+-- Returns the JSON object of a trial's attributes in Optuna: its number, seed, numbers, and why it ended early.
 local function attributes_of(self, trial)
   local rows = { { "trial", scalar(trial.number) }, { "seed", scalar(trial.seed) } }
   local numbers = self.store:rows("SELECT name, value FROM numbers WHERE trial = ?1 ORDER BY name", trial.id)
@@ -108,8 +107,7 @@ local function attributes_of(self, trial)
   return object(rows)
 end
 
--- Returns the JSON object of the values that a trial reported during training, by step: those of the study's metric, or
--- else of the only number that the trial reported.
+-- Returns a trial's reports by step as JSON: those of the study's metric, or of the only reported number.
 local function reports_of(self, trial)
   local by_name, names = {}, {}
   for _, row in ipairs(self.store:rows("SELECT name, step, value FROM reports WHERE trial = ?1 ORDER BY step",

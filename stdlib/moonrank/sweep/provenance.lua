@@ -95,8 +95,7 @@ end
 
 local go_on = "Pass another name or store to begin another study, or force = true to continue this one"
 
--- Returns why a study may not continue with the data that the script has now; nil if it may continue. The second result
--- is true if the data is known to be different.
+-- Returns why a study may not continue with the present data, or nil, and whether the data is known to differ.
 local function objection(store, study, context, job)
   local kept = store:data(study)
   local groups, unknown = different(kept)

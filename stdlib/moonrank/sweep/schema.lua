@@ -5,8 +5,7 @@ local damage = require "moonrank.sweep.damage"
 
 local M = {}
 
--- SQL of the schema's versions. The statements of entry i update a store from version i - 1 to version i. Old entries
--- never change; a new version is a new entry.
+-- SQL of the schema's versions. Entry i updates a store from version i - 1. Old entries never change.
 M.versions = {
   {
     [[CREATE TABLE studies (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, space TEXT NOT NULL, sampler TEXT NOT NULL,

@@ -148,8 +148,7 @@ local function walk(entries, params, choose)
   return params
 end
 
----Returns a combination of parameters: `choose` is called for one parameter after another and returns its value.
----Parameters whose condition does not hold are left out.
+---Returns a combination of parameters: `choose` returns the value of each one whose condition holds.
 ---@param choose fun(entry: mr.sweep.Entry): any
 ---@return table<string, any>
 function Space:draw(choose) return walk(self._entries, {}, choose) end

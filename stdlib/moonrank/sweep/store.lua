@@ -48,8 +48,7 @@ function Store:transaction(f, ...)
   return result
 end
 
--- Opens the database of a store. Raises an error if it is not a store that this program can read or write.
--- Also returns whether damaged rows are left out.
+-- Opens a store's database if this program can read or write it. Returns also whether damaged rows are left out.
 local function opened(path, mode, only_reads, is_checked)
   local ok, database = pcall(core.open_database, path, mode)
   if database == "interrupted" then error(database, 0) end
@@ -287,8 +286,7 @@ end
 
 local roles = { train = true, valid = true, test = true, other = true }
 
--- Converts a row of the table `data` to an entry with role, fingerprint and description. The texts are checked and
--- shortened, because a store can come from anywhere.
+-- Converts a row of the table `data` to an entry. Texts are checked and shortened: a store can come from anywhere.
 local function entry_of(row)
   local sum, what = tostring(row.fingerprint), tostring(row.what)
   return { role = roles[row.role] and row.role or "other",
@@ -311,8 +309,7 @@ function Store:data(study, number)
   return by_number
 end
 
----Returns the conventions of the metrics that trials returned, by the trial's number: a JSON object with a text per
----metric. Trials of older program versions have no entry.
+---Returns the conventions of trials' metrics, if recorded, by the trial's number: JSON with a text per metric.
 ---@return table<integer, string>
 function Store:conventions(study)
   local by_number = {}

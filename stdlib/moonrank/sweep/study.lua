@@ -63,8 +63,7 @@ function M.describe(o, in_worker)
     seed = o.seed, direction = o.direction, metric = o.metric, script = code_row.script,
     script_name = code_row.script_name, settings = M.settings_text(o.settings),
     data = in_worker and "" or data_text(o.data), planned = o.trials, version = core.version(),
-    -- `formerly` is a function that makes `settings` and `script` again with former names of options. They are compared
-    -- with texts that earlier versions of the program stored.
+    -- `formerly` makes `settings` and `script` with former names of options, for texts of earlier versions.
     formerly = formerly,
   }
 end
@@ -123,8 +122,7 @@ local function script_changes(was, now)
   return lines and explained .. ":\n" .. lines .. unseen(now.script), comparable
 end
 
--- Compares a study's row in the store with the current row. Returns the differences as one text (nil if the rows are
--- equal), and the names of the fields that differ.
+-- Returns the differences of a study's row in the store as text (nil for none), and the fields that differ.
 local function changes(was, now)
   local parts, changed = {}, {}
   for _, field in ipairs(compared) do

@@ -24,8 +24,7 @@ local function widths(centres, range)
   return found
 end
 
--- Returns normal kernels on a parameter's axis, truncated at the ends of the axis: first the prior, which is as wide as
--- the axis, then a kernel for each value.
+-- Returns normal kernels on a parameter's axis, truncated at its ends: a prior as wide as the axis, then the values'.
 local function kernels(part, values)
   local low, high = part:axis()
   local centres = { (low + high) / 2 }
@@ -46,8 +45,7 @@ local function draw_number(part, all, u, v)
   return part:from_axis(kernel.centre + kernel.width * core.normal_quantile(share))
 end
 
--- Returns the mean of the kernels at a value. For real numbers it is a density. For integers it is the probability of
--- the interval that is rounded to the value.
+-- Returns the mean of the kernels at a value: a density, or for integers the probability of their interval.
 local function density(part, all, value)
   local sum = 0
   local from, to = part:to_axis(value, -0.5), part:to_axis(value, 0.5)
