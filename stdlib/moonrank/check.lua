@@ -153,7 +153,7 @@ function M.not_empty(where, name, list, entry)
   return list
 end
 
----Returns the places of an array's values. A value twice is an error: "f: order has 'ap' twice, expected ...".
+---Returns the places of an array's values, by value. A value that occurs twice is an error.
 ---@return table<any, integer>
 ---Example: `require("moonrank.check").distinct("f", "order", {"a", "b"}).b   --> 2`
 function M.distinct(where, name, list)

@@ -178,7 +178,7 @@ local function queries_of(o, systems, names, judgments)
   return retrieved.queries(runs, judgments, o.missing), notes
 end
 
--- Returns the evaluation of a run. One without a relevant document is an error: it is probably of other data.
+-- Returns the evaluation of a run. A run without a relevant document is an error: it is probably of other data.
 local function evaluated(o, name, run, judgments, queries, metrics)
   local found, relevant = retrieved.evaluate(where, called(name, run), run, judgments, queries, metrics, o)
   if relevant == 0 then

@@ -14,7 +14,7 @@ local function no_sums(systems)
   return sums
 end
 
--- Adds a list's values to its user or query (`unit`), unless a system has NaN: all are averaged over equal lists.
+-- Adds a list's values to its user or query (`unit`), unless a system has NaN: all systems count the same lists.
 local function add(unit, part, systems, list)
   for _, name in ipairs(systems) do
     if part.values[name][list] ~= part.values[name][list] then return end

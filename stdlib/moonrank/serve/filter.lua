@@ -23,7 +23,7 @@ local function word_test(word)
   end
 end
 
--- Returns a test of a trial's value, as in "lr<0.01": numbers are compared as numbers, other values as texts.
+-- Returns a function that tests a trial's value, as in "lr<0.01": numbers as numbers, other values as texts.
 local function value_test(name, operator, wanted)
   local number, same = tonumber(wanted), compared[operator]
   return function(trial)
@@ -35,7 +35,7 @@ local function value_test(name, operator, wanted)
   end
 end
 
----Returns a test for the trials that a filter shows, and sentences about terms that are ignored.
+---Returns a function that is true for the trials that a filter shows, and sentences about ignored terms.
 ---@param known table<string, any>  names of the columns as keys
 ---@return fun(trial: mr.serve.Trial): boolean
 ---Example: `#select(2, require("moonrank.serve.filter").new("lr<1 x=2", {lr = true}))   --> 1`

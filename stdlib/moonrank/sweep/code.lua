@@ -453,7 +453,7 @@ local function parsed(text)
   return keys, by_key
 end
 
--- Maps the function of a study's trials to the texts about code and values before and after trials ran here.
+-- Maps the function of a study's trials to texts about code and values, before and after trials ran in this process.
 local left = {}
 
 ---Returns a text of everything on which the trials of a study depend: code, captured values, modules and options of

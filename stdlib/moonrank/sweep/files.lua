@@ -45,7 +45,7 @@ function M.check(folder, store, name)
   end
 end
 
----Removes mr.fit's checkpoint of a trial whose result is stored, and the trial's folder unless a script uses it.
+---Removes mr.fit's checkpoint of a trial whose result is stored, and the trial's folder if it has no other files.
 ---@param folder string  the trial's folder; it may be missing
 function M.forget(folder)
   if not core.file_exists(folder) then return end

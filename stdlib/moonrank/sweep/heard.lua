@@ -19,7 +19,7 @@ end
 local function write(self)
   for number, reports in pairs(self.unwritten) do
     local id = self.store:columns("SELECT id FROM trials WHERE study = ?1 AND number = ?2", self.study.id, number).id[1]
-    -- An earlier attempt of this trial that was killed may have stored reports from this step on, so these are deleted.
+    -- a killed earlier attempt of this trial may have stored reports from the first new step on
     self.store:columns("DELETE FROM reports WHERE trial = ?1 AND step >= ?2", id, reports[1].step)
     self.store:add_reports(id, reports)
   end
