@@ -32,8 +32,7 @@ local declaration_options = require("moonrank.options").declare("mr.args.Declara
   { "ignores", "string[]", help = "options without effect if the flag is given; to give them too is an error" },
 })
 
--- Returns the end of an error about a misspelt option: ", did you mean 'epochs'?", or "" if no known name is similar.
--- `form` makes the name in the error from the known name.
+-- Returns the end of an error about a misspelt option: ", did you mean 'epochs'?", or "". `form` changes the name.
 local function hint(name, names, form)
   local near = check.nearest(name, names)
   return near and (", did you mean '%s'?"):format(form and form(near) or near) or ""
@@ -130,8 +129,7 @@ local function ends_so(value, endings)
   return false
 end
 
--- Converts a text from the command line to a value of type `kind`. Returns nil if the option's declaration excludes the
--- value by its type, range, choices or endings.
+-- Converts a text to a value of type `kind`; nil if the option's type, range, choices or endings exclude it.
 local function element_of(declared, kind, text)
   local value = read(kind, text)
   if value == nil or value ~= value then return nil end
@@ -175,8 +173,7 @@ local function convert(name, declared, text)
   return values
 end
 
--- Returns the names of the options that can change results of trials. Options declared with `placement`, which only say
--- where or how results are kept, are left out.
+-- Returns the names of options that can change results: without those that only place them (`placement`).
 local function compared_names(declarations)
   local names = {}
   for _, name in ipairs(check.names(declarations)) do
@@ -243,8 +240,7 @@ local function apply_flags(declared, values)
   for other, value in pairs(made) do values[other] = value end
 end
 
--- Ends the script with an error if a path on the command line is not of the kind that its option declares (`path`),
--- e.g. an existing file. Default paths are not checked.
+-- Ends the script with an error if a given path is not of the kind that its option declares, e.g. an existing file.
 local function check_paths(declared, values)
   for _, name in ipairs(check.names(declared)) do
     local kind, value = declared[name].path, values[name]
@@ -289,7 +285,6 @@ end
 ---Returns the declarations of options with all their fields, and that of --device. A contradiction
 ---is an error.
 ---@param declarations table<string, any>  as for mr.args
----@return table<string, mr.args.Declaration>
 ---Example: `require("moonrank.args").declared({nsr = 1}).nsr.type   --> integer`
 function M.declared(declarations)
   local declared = {}

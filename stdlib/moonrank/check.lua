@@ -1,12 +1,12 @@
 -- Checks arguments and raises errors about them. An error has the position of the script's line that called the
--- library, not the position of a line in the library.
+-- library, not the position of a line in the library. Checks take the words of the error: `where` is the name of the
+-- called function, `name` is the name of its argument or option, and `value` is what was passed.
 local class = require "moonrank.check.class"
 local core = require "moonrank.core"
 local getmetatable = debug.getmetatable  -- Lua's own getmetatable does not return the metatables of tensors and lists
 local M = { class = class.class, exact = class.exact, exact_all = class.exact_all, inner = class.inner }
 
--- Returns the level argument for `error`, such that the message begins with the position of the nearest caller outside
--- the standard library.
+-- Returns the level for `error` at which a message begins with the position of the nearest caller outside the library.
 local function script_level()
   local level = 2
   while true do
@@ -17,27 +17,19 @@ local function script_level()
   end
 end
 
----Raises an error with a formatted message. Its position is the line of the script that called into
----the library.
----@param message string
+---Raises an error with a formatted message. Its position is the line of the script that called into the library.
 ---@param ... any  arguments of string.format
 function M.fail(message, ...)
   local text = select("#", ...) > 0 and message:format(...) or message
   error(text, script_level())
 end
 
----Returns an error message without its position ("file:line: ") and without the name of the
----function that raised the error.
----@param message any
----@return string
+---Returns an error message without its position ("file:line: ") and without the name of the function that raised it.
 ---Example: `require("moonrank.check").reason("x.lua:3: load: no tensor 'a'")   --> no tensor 'a'`
 function M.reason(message) return (tostring(message):gsub("^[^\n]-:%d+: ", ""):gsub("^[%a_][%w_]*: ", "")) end
 
----Returns the text of a caught error that the library raises again. A position in a function of the
----script is kept. A position inside the library is removed, because the new error has the position
----of the script's line that called the library.
----@param message any
----@return string
+---Returns the text of an error that the library raises again. It keeps the position of a function of the script. A
+---position inside the library is removed, because the new error has that of the script's line.
 function M.retold(message)
   local _, here = pcall(M.fail, "")
   local text = tostring(message)
@@ -45,11 +37,8 @@ function M.retold(message)
   return at and at ~= here and at:sub(1, 7) ~= "stdlib/" and text or M.reason(text)
 end
 
----Raises an error if the value `text` of the argument `what` is not UTF-8, because JSON files
----cannot hold other text.
----@param where string  name of the called function, for the message
----@param what string   name of the argument
----@param text string
+---Raises an error if the value `text` of the argument `what` is not UTF-8, because JSON files cannot hold other text.
+---@param what string  name of the argument
 function M.utf8(where, what, text)
   if utf8.len(text) then return end
   M.fail("%s: %s is '%s', which is not UTF-8. Convert the text, for example with iconv", where, what,
@@ -57,13 +46,9 @@ function M.utf8(where, what, text)
 end
 
 ---Prints a warning on standard error.
----@param text string
 function M.warn(text) io.stderr:write(core.safe_text(text, true), "\n") end
 
----Returns a text without the spaces at its end. The loop takes linear time; a Lua pattern may take
----quadratic time.
----@param text string
----@return string
+---Returns a text without the spaces at its end. The loop takes linear time; a Lua pattern may take quadratic time.
 ---Example: `#require("moonrank.check").without_end_blanks("a b  ")   --> 3`
 function M.without_end_blanks(text)
   local last = #text
@@ -71,10 +56,7 @@ function M.without_end_blanks(text)
   return text:sub(1, last)
 end
 
----Returns the name of a value's class, such as mr.Tensor, or else its Lua type. Error messages use
----this name.
----@param value any
----@return string
+---Returns the name of a value's class, such as mr.Tensor, or else its Lua type. Error messages use this name.
 ---Example: `require("moonrank.check").kind(mr.ones(2))   --> mr.Tensor`
 function M.kind(value)
   local meta = getmetatable(value)
@@ -82,10 +64,7 @@ function M.kind(value)
   return type(name) == "string" and name ~= "" and name or type(value)
 end
 
----Returns a value as text for an error: 'abc', 1.5, NaN, {1, 2}, a mr.Tensor {3} float32. An array
----of at most 4 elements is written with its elements.
----@param value any
----@return string
+---Returns a value as text for an error: 'abc', 1.5, NaN, {1, 2} (arrays of up to 4 elements), a mr.Tensor {3} float32.
 ---Example: `require("moonrank.check").found({1, "a"})   --> {1, 'a'}`
 function M.found(value)
   local kind, name = type(value), M.kind(value)
@@ -101,12 +80,8 @@ function M.found(value)
   return "a " .. name .. (name == "mr.Tensor" and is_open and " " .. shape or "")
 end
 
----Returns the value of an argument. Raises an error if it is not allowed: "mr.seed: n is 'x', expected
----an integer".
+---Returns the value of an argument. Raises an error if it is not allowed: "mr.seed: n is 'x', expected an integer".
 ---@param ok any           whether the value is allowed
----@param where string     name of the called function, for the message
----@param name string      name of the argument
----@param value any
 ---@param expected string  the allowed values, in words
 ---@param ... any          arguments of string.format for `expected`
 ---@return any value
@@ -117,29 +92,22 @@ function M.expect(ok, where, name, value, expected, ...)
   M.fail("%s: %s is %s, expected %s", where, name, M.found(value), expected)
 end
 
----Raises an error if an argument has another number of entries than it must have: "f: users has 2
----entries, expected 3, one for each list".
----@param where string     name of the called function, for the message
----@param name string      name of the argument
----@param count integer    its number of entries
+---Raises an error if an argument has the wrong number of entries: "f: users has 2 entries, expected 3, one per list".
+---@param count integer  its number of entries
 ---@param expected integer
----@param why string       what needs this number: "one for each list"
+---@param why string     what needs this number: "one for each list"
 function M.length(where, name, count, expected, why)
   if count == expected then return end
   M.fail("%s: %s has %d %s, expected %d, %s", where, name, count, count == 1 and "entry" or "entries", expected, why)
 end
 
 ---Raises an error if the argument `path` is not the name of a file or folder.
----@param where string  name of the called function, for the message
----@param path any
 ---@param name? string  name of the argument (default: path)
 function M.path(where, path, name)
   M.expect(type(path) == "string" and path ~= "", where, name or "path", path, "the name of a file or folder")
 end
 
 ---Raises an error if a value is not a name for a definition of the script: letters, digits and _.
----@param where string  name of the called function, for the message
----@param name any
 ---@param owner? string  what has this name already and cannot be replaced
 function M.new_name(where, name, owner)
   M.expect(type(name) == "string" and name:find "^[%a_][%w_]*$", where, "name", name, "letters, digits and _")
@@ -149,7 +117,6 @@ end
 ---Returns a tensor. Raises an error if it is not a tensor with one value for each list, pair or row.
 ---@param what string    "list", "pair" or "row"
 ---@param where string   what computed the values, for the message
----@param value any
 ---@param count integer  number of lists, pairs or rows
 ---@return mr.Tensor value
 function M.one_per(what, where, value, count)
@@ -158,10 +125,8 @@ function M.one_per(what, where, value, count)
     type(value) == "number" and "the number " or "", M.found(value), count, what)
 end
 
----Returns an array of numbers. Raises an error if it is not a table, or has an element that is not a
----number up to `largest` in size. NaN is a number.
----@param where string     name of the called function, for the message
----@param name string      name of the argument
+---Returns an array of numbers. Raises an error if it is not a table, or has an element that is not a number up to
+---`largest` in size. NaN is a number.
 ---@param list number[]
 ---@param largest? number  (default: infinity)
 ---@return number[] list
@@ -179,11 +144,7 @@ function M.numbers(where, name, list, largest)
   return list
 end
 
----Returns an array. Raises an error if it is empty: "f: metrics is empty, expected at least one
----metric".
----@param where string  name of the called function, for the message
----@param name string   name of the argument
----@param list any[]
+---Returns an array. Raises an error if it is empty: "f: metrics is empty, expected at least one metric".
 ---@param entry string  one entry, in words
 ---@return any[] list
 ---Example: `#require("moonrank.check").not_empty("f", "nsr", {1, 2}, "number")   --> 2`
@@ -192,11 +153,7 @@ function M.not_empty(where, name, list, entry)
   return list
 end
 
----Returns the positions of the values of an array, by value. Raises an error if it contains a value
----twice: "f: order has 'ap' twice, expected different values".
----@param where string  name of the called function, for the message
----@param name string   name of the argument
----@param list any[]
+---Returns the places of an array's values, by value. A value that occurs twice is an error.
 ---@return table<any, integer>
 ---Example: `require("moonrank.check").distinct("f", "order", {"a", "b"}).b   --> 2`
 function M.distinct(where, name, list)
@@ -209,8 +166,6 @@ function M.distinct(where, name, list)
 end
 
 ---Raises an error if an array has an element that is not an integer from 1 to `most`.
----@param where string  name of the called function, for the message
----@param name string   name of the argument
 ---@param list any
 ---@param most integer
 ---@param entry string  a number, in words: "column number"
@@ -225,13 +180,10 @@ function M.indices(where, name, list, most, entry)
   end
 end
 
----Raises an error if an option was given that has no effect: "f: nsr is 2, but by = 'user' takes no
----nsr. Leave out nsr".
----@param where string  name of the called function, for the message
----@param name string   name of the option
----@param value any     its value; nil if it was not given
----@param why string    why it has no effect
----@param ... any       arguments of string.format for `why`
+---Raises an error if an option has no effect: "f: nsr is 2, but by = 'user' takes no nsr. Leave out nsr".
+---@param value any   its value; nil if it was not given
+---@param why string  why it has no effect
+---@param ... any     arguments of string.format for `why`
 function M.leave_out(where, name, value, why, ...)
   if value == nil then return end
   if select("#", ...) > 0 then why = why:format(...) end
@@ -239,21 +191,15 @@ function M.leave_out(where, name, value, why, ...)
 end
 
 ---Returns the name in `known` that is most similar to `name`, or nil if none is similar.
----@param name string
----@param known string[]
----@return string?
 ---Example: `require("moonrank.check").nearest("minmx", {"none", "minmax"})   --> minmax`
 function M.nearest(name, known) return core.nearest_name(tostring(name), known) end
 
--- Returns a name in the form in which names are compared: in lower case, without underscores, and without "loss" at its
--- end ("BCE_Loss" gives "bce").
+-- Returns a name as names are compared: in lower case, without underscores and without "loss" at its end.
 local function folded(name) return (name:lower():gsub("_", ""):gsub("^(.+)loss$", "%1")) end
 
----Returns advice on a name that other libraries or beginners in Lua use: what to write in Moonrank
----instead. Returns nil if there is no advice.
+---Returns what to write in Moonrank instead of a name that other libraries or beginners in Lua use; nil if not known.
 ---@param place string  where the name was used: "mr.Tensor", "mr.losses", "metric"
 ---@param name any      a number is looked up as "[]", any other index as "[...]"
----@return string?
 ---Example: `require("moonrank.check").other_name("mr.Tensor", "log1p")   --> (1 + x):log()`
 function M.other_name(place, name)
   local others = require("moonrank.help.other_names")[place]
@@ -267,11 +213,9 @@ function M.other_name(place, name)
   end
 end
 
----Raises an error about an unknown name, e.g. of a metric. The error says what to write instead, or
----offers the nearest known name and lists all known names.
+---Raises an error about an unknown name, e.g. of a metric. The error says what to write instead, or offers the nearest
+---known name and lists all known names, which are sorted in place.
 ---@param what string  kind of the name: "metric", "option of mr.fit"
----@param name any
----@param known string[]  all valid names; the function sorts this list
 function M.unknown(what, name, known)
   table.sort(known)
   if what:find "^option of " and math.type(name) == "integer" then
@@ -286,8 +230,6 @@ function M.unknown(what, name, known)
 end
 
 ---Returns the keys of a table, sorted.
----@param t table<string, any>
----@return string[]
 ---Example: `table.concat(require("moonrank.check").names({b = 1, a = 2}), " ")   --> a b`
 function M.names(t)
   local names = {}
@@ -297,16 +239,12 @@ function M.names(t)
 end
 
 ---Returns true if the value is a tensor (mr.Tensor).
----@param value any
----@return boolean
 ---Example: `require("moonrank.check").is_tensor({1, 2})   --> false`
 function M.is_tensor(value)
   return type(value) == "userdata" and debug.getmetatable(value) == core.classes["mr.Tensor"].meta
 end
 
 ---Returns true if the value is an mr.Lists object.
----@param value any
----@return boolean
 ---Example: `require("moonrank.check").is_lists({{1, 0}})   --> false`
 function M.is_lists(value)
   return type(value) == "userdata" and debug.getmetatable(value) == core.classes["mr.Lists"].meta
@@ -323,19 +261,15 @@ local function unless_from_elsewhere(ok, message, ...)
   return ok, message, ...
 end
 
----Calls `f` with the further arguments like pcall, but raises errors by Ctrl-C and lack of memory
----again. Otherwise the caller would take such an error for a failure of the function.
----@param f function
+---Calls `f` with the further arguments like pcall, but raises errors by Ctrl-C and lack of memory again. Otherwise the
+---caller would take such an error for a failure of the function.
 ---@return boolean ok
 ---@return any  what f returned, or the error
 ---Example: `require("moonrank.check").attempt(error, "no", 0)   --> false, no`
 function M.attempt(f, ...) return unless_from_elsewhere(pcall(f, ...)) end
 
----Returns a field or method of any object, also of an object whose class a script defines. Returns
----nil if the object has no such field, or if reading the field raises an error.
----@param of any
----@param name string
----@return any
+---Returns a field or method of any object, also of an object whose class a script defines. Returns nil if the object
+---has no such field, or if reading the field raises an error.
 ---Example: `require("moonrank.check").field(mr.losses.ap(), "nosuch")   --> nil`
 function M.field(of, name)
   local ok, value = M.attempt(function() return of[name] end)
@@ -343,9 +277,6 @@ function M.field(of, name)
 end
 
 ---Raises an error if the array `sequence` also has named fields, because they would be ignored.
----@param where string  name of the called function, for the message
----@param name string   name of the argument
----@param sequence table
 ---@param form? string  what to write instead
 function M.sequence(where, name, sequence, form)
   local n = #sequence
@@ -358,15 +289,11 @@ function M.sequence(where, name, sequence, form)
 end
 
 ---Returns true if the value is a number that is neither NaN nor infinite.
----@param value any
----@return boolean
 function M.is_finite(value) return type(value) == "number" and value - value == 0 end
 
----Returns true if an array is a range {lowest, highest}: two different numbers in ascending order,
----each at most `largest` in absolute value.
----@param range any[]
+---Returns true if an array is a range {lowest, highest}: two different numbers in ascending order, each at most
+---`largest` in absolute value.
 ---@param largest number
----@return boolean
 ---Example: `require("moonrank.check").is_range({1, 0}, 1e100)   --> false`
 function M.is_range(range, largest)
   local low, high = range[1], range[2]
@@ -374,12 +301,7 @@ function M.is_range(range, largest)
     and -largest <= low and low < high and high <= largest
 end
 
----Returns `value` if it is one of `choices`, else raises an error. The error offers the nearest
----choice and lists all choices.
----@param where string    function name for messages
----@param name string     name of the option
----@param value any
----@param choices string[]
+---Returns `value` if it is one of `choices`, else raises an error that offers the nearest choice and lists all.
 ---@return any value
 ---Example: `require("moonrank.check").choice("f", "ties", "mean", {"mean", "worst"})   --> mean`
 function M.choice(where, name, value, choices)

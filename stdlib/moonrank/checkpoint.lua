@@ -25,9 +25,8 @@ local function compare(path, settings, was, given)
   end
 end
 
--- Returns the tensors in a checkpoint file, or nil if the file does not exist. Raises an error if the file was written
--- with other settings. A file of another numerics version (programs of one version compute identical bits) is also an
--- error, unless `mix_numerics` is true.
+-- Returns the tensors in a checkpoint file; nil if it does not exist. A file of other settings or, without
+-- `mix_numerics`, of another numerics version (whose bits may differ) is an error.
 local function stored(path, settings, given, mix_numerics)
   if not core.file_exists(path) then return nil end
   local names, tensors, keys, values = core.load_tensors(path, "moonrank checkpoint")
@@ -53,8 +52,7 @@ local function check_arguments(path, settings, compute)
   check.expect(type(compute) == "function", "mr.checkpoint", "compute", compute, "a function")
 end
 
--- Returns the table that `compute` returned. Raises an error unless its entries are tensors with names, because a
--- checkpoint file cannot hold anything else.
+-- Returns the table that `compute` returned. Other entries than tensors by name are an error.
 local function checked_results(results)
   check.expect(type(results) == "table", "mr.checkpoint", "the result of compute", results, "tensors by name")
   for name, x in pairs(results) do

@@ -1,5 +1,4 @@
--- Commands of the program that are written in Lua, such as `moonrank eval`. Each is a module with a function `run`,
--- which gets the words after the command's name.
+-- Commands of the program in Lua, such as `moonrank eval`: a module's function `run` gets the words after the name.
 local core = require "moonrank.core"
 
 local M = {}
@@ -7,8 +6,8 @@ local M = {}
 local modules = { eval = "moonrank.command.eval", kernel = "moonrank.command.kernel", new = "moonrank.command.new",
   serve = "moonrank.command.serve" }
 
----Runs the command that the global table `arg` has: its name at index 0 and its words from index 1.
----An error ends the program with one line and status 1, an error in the words with status 2.
+---Runs the command that the global table `arg` has: its name at index 0 and its words from index 1. An error ends the
+---program with one line and status 1, an error in the words with status 2.
 function M.run()
   local words = rawget(_G, "arg")
   local ran, problem = pcall(require(modules[words[0]]).run, table.move(words, 1, #words, 1, {}))

@@ -1,5 +1,4 @@
--- mr.compare: compares ranking systems (runs or models) on the same lists. It computes mean metrics with bootstrap
--- intervals, and tests the differences for significance.
+-- mr.compare: compares ranking systems on the same lists by mean metrics with bootstrap intervals and by tests.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local conventions = require "moonrank.metrics.conventions"
@@ -49,8 +48,7 @@ local compare_options = declare("mr.CompareOptions", {
 
 local function nearest_option(name) return check.nearest(name, check.names(compare_options.by_name)) end
 
--- Splits the argument of mr.compare into its options and its systems. A field that is not an option is a system. The
--- option `systems` holds further systems by name.
+-- Splits the argument of mr.compare into options and systems: fields that are not options, and the option `systems`.
 local function divided(options)
   check.expect(type(options) == "table", where, "options", options, "a table")
   local known, systems = {}, {}
@@ -73,16 +71,13 @@ end
 
 ---Reads the scores of a system from a file: a table if its name ends in .csv or .csv.gz, else a TREC
 ---run.
----@param path string
----@return mr.ScoredLists
 function M.read(path)
   local data = require "moonrank.data"
   return path:match "%.csv$" and data.scores(path) or path:match "%.csv%.gz$" and data.scores(path)
     or data.trec_run(path)
 end
 
--- Converts a system of mr.compare to scores of named lists or to an evaluation. An evaluation comes with the
--- fingerprint of its data, if the fingerprint is known.
+-- Converts a system of mr.compare to scores or to an evaluation, with the fingerprint of its data if known.
 local function system_of(name, value, o)
   if type(value) == "string" then return { scores = M.read(value) } end
   if scored.is(value) then return { scores = value } end
@@ -118,8 +113,7 @@ local function metric_in(evaluation, name, system)
   check.fail("%s: the evaluation of system '%s' has no metric '%s'", where, system, tostring(name))
 end
 
--- Raises an error if two systems were evaluated under different conventions of a metric (gain, ties, empty lists), or
--- if an option of mr.compare asks for another convention.
+-- Raises an error if two systems have different conventions of a metric, or others than an option asks for.
 local function check_convention(o, metric, own, name, first)
   if not evaluate.same_metric(own, metric) then
     check.fail("%s: '%s' and '%s' were evaluated under different conventions of '%s': %s. Evaluate both with the same "
@@ -169,8 +163,7 @@ local function called(name, scores)
   return ("'%s'%s"):format(name, scores.name ~= "scores" and (" (%s)"):format(scores.name) or "")
 end
 
--- Returns the ids of the compared queries. It also returns notes on the judged queries that a run lacks, and on a run's
--- queries without judgments.
+-- Returns the ids of the compared queries, and notes on queries that a run or the judgments lack.
 local function queries_of(o, systems, names, judgments)
   local runs, notes = {}, {}
   for _, name in ipairs(names) do
@@ -185,8 +178,7 @@ local function queries_of(o, systems, names, judgments)
   return retrieved.queries(runs, judgments, o.missing), notes
 end
 
--- Returns the evaluation of a system's run. Raises an error if the run retrieved no relevant document in any query,
--- because the run is then probably of another data set.
+-- Returns the evaluation of a run. A run without a relevant document is an error: it is probably of other data.
 local function evaluated(o, name, run, judgments, queries, metrics)
   local found, relevant = retrieved.evaluate(where, called(name, run), run, judgments, queries, metrics, o)
   if relevant == 0 then
@@ -224,8 +216,7 @@ local function shapes_of(shapes, index)
   return found
 end
 
--- Returns the values of the compared lists by metric and system, the notes on left-out queries, the names of the lists,
--- and a function that returns their shapes.
+-- Returns values by metric and system, notes on left-out queries, names of lists, and a function for their shapes.
 local function values_of(o, systems, names, metrics, first)
   local values, only_evaluations = {}, true
   for _, metric in ipairs(metrics) do values[metric.name] = {} end
@@ -295,9 +286,8 @@ local function measured(o, given, names, fold)
     shapes = shapes, about = folds.about(systems, names), lists = e and rawget(e, "_lists") or nil }
 end
 
--- Tests every two systems on one metric by a permutation test, and corrects the p-values of all pairs by Holm's method.
--- Each system has a letter in the table: the letter of a significantly worse system is added to the better system's
--- mean.
+-- Tests every two systems on one metric by a permutation test, corrected by Holm. The letter of a significantly worse
+-- system is added to the better system's mean.
 local function test(comparison, metric, o)
   local stats, values, names, ps = require "moonrank.stats", comparison.values[metric.name], comparison.systems, {}
   local made = {}

@@ -1,5 +1,4 @@
--- mr.evaluate computes several metrics of the same scores. Metrics that rank rows by the same rules share one
--- ranking.
+-- mr.evaluate computes several metrics of the same scores. Metrics that rank rows by equal rules share a ranking.
 local bounded = require "moonrank.evaluate.bounded"
 local core = require "moonrank.core"
 local check = require "moonrank.check"
@@ -36,8 +35,7 @@ Evaluation.__index = function(self, name)
   check.unknown("metric in this evaluation", name, { table.unpack(self.names) })
 end
 
--- Returns metric.parse(name, options). The error about a number in the name, such as 0 in "ndcg@0", names the called
--- function `where`.
+-- Like metric.parse, but an error about a number in the name, such as 0 in "ndcg@0", names the function `where`.
 local function parsed(where, name, options)
   local ok, found = check.attempt(metric.parse, name, options)
   if ok then return found end
@@ -46,8 +44,7 @@ local function parsed(where, name, options)
   error(found, 0)
 end
 
--- Returns the metric that `given` stands for: a name, a metric, or a table with a metric and a bound. `options` apply
--- to a metric that is given by name.
+-- Returns the metric that `given` (a name, a metric, or a table with a bound) stands for; `options` apply to a name.
 local function metric_of(where, given, options)
   if M.is_bounded(given) then return given end
   local function parse(name)
@@ -62,7 +59,6 @@ end
 ---@param names (string|mr.Metric|table)[]
 ---@param options? mr.EvaluateOptions
 ---@param where? string   function name for error messages; default "mr.evaluate"
----@return (mr.Metric|mr.BoundedMetric)[]
 function M.metrics_of(names, options, where)
   where = where or "mr.evaluate"
   if type(names) ~= "table" then
@@ -81,8 +77,7 @@ end
 -- Maps tensors that an evaluation returned (a metric's values per list) and its tables of means to the evaluation.
 local evaluations = setmetatable({}, { __mode = "k" })
 
--- Adds a metric's values per list to an evaluation. `exact` has the values in float64, if `values` are rounded to
--- float32.
+-- Adds a metric's values per list to an evaluation; `exact` has them in float64 if `values` are rounded to float32.
 local function add_column(result, each, values, exact)
   local name = each.name
   if rawget(result, name) ~= nil or Evaluation[name] ~= nil then
@@ -147,8 +142,7 @@ function M.measure(scores, lists, names, options)
   return result
 end
 
--- Returns a metric's values in the dtype of the scores, and in float64. Comparisons use the float64 values, because
--- rounding to float32 may make equal values differ.
+-- Returns a metric's values in the dtype of the scores, and in float64 for comparisons, which rounding could change.
 local function values_of(each, ranking, lists)
   if ranking.dtype == "float64" then return each:of_ranking(ranking, lists, each.empty) end
   local exact = each:of_ranking(ranking:double(), lists, each.empty)
@@ -178,11 +172,8 @@ end
 
 ---Makes an evaluation. `values_by` is called with each metric and its number in `metrics`, and
 ---returns the metric's values per list. Means are by `weights`, one per list, if given.
----@param count integer  number of lists
----@param metrics mr.Metric[]
 ---@param values_by fun(metric: mr.Metric, number: integer): mr.Tensor, mr.Tensor?  values, unrounded float64 values
 ---@param weights? mr.Tensor
----@return mr.Evaluation
 function M.of_values(count, metrics, values_by, weights)
   local result = {
     _exact = {},
@@ -208,8 +199,6 @@ end
 ---Joins evaluations of several parts of the lists into one evaluation, on the CPU. Its lists are
 ---those of the first part, then of the second part, and so on. All parts must have the same
 ---metrics.
----@param parts mr.Evaluation[]
----@return mr.Evaluation
 function M.joined(parts)
   local count = 0
   for _, part in ipairs(parts) do count = count + part.count end
@@ -225,14 +214,11 @@ end
 
 ---Returns a metric's values per list in float64, before they were rounded to the dtype of the
 ---scores. Comparisons of systems use these values.
----@param evaluation mr.Evaluation
 ---@param name string  a name in evaluation.names
----@return mr.Tensor
 function M.exact(evaluation, name) return rawget(evaluation, "_exact")[name] end
 
 ---Returns the evaluation that a tensor of values per list came from, and the name of the metric in
 ---it. Returns nil for other values.
----@param values any
 ---@return mr.Evaluation? evaluation
 ---@return string? name
 function M.of_tensor(values)
@@ -243,8 +229,6 @@ function M.of_tensor(values)
 end
 
 ---Returns the evaluation whose field `mean` is the table `means`; nil if there is none.
----@param means table
----@return mr.Evaluation?
 function M.of_means(means)
   local found = evaluations[means]
   return found and rawequal(rawget(found, "mean"), means) and found or nil
@@ -252,8 +236,6 @@ end
 
 ---Returns the name of each list's user or query, or nil if the lists have no names. mr.compare
 ---matches the lists of two evaluations by these names.
----@param evaluation mr.Evaluation
----@return string[]?
 function M.units(evaluation)
   local ids, set, lists = rawget(evaluation, "ids"), rawget(evaluation, "_set"), rawget(evaluation, "_lists")
   if ids then return ids end
@@ -271,7 +253,6 @@ end
 ---lists.
 ---@param into mr.Evaluation
 ---@param from mr.Evaluation
----@param name string
 function M.take(into, from, name)
   into[name], into._exact[name] = from[name], M.exact(from, name)
   for _, field in ipairs{ "mean", "counted", "skipped" } do into[field][name] = from[field][name] end
@@ -283,8 +264,6 @@ function M.is(x) return getmetatable(x) == Evaluation end
 ---Returns lines that describe what was ranked: the candidates, the number of users or items that
 ---training never saw, and the queries that only the run or only the judgments have. A line is left
 ---out if its facts are not known.
----@param evaluation mr.Evaluation
----@return string[]
 function M.about(evaluation)
   local lines = { evaluation.candidates or nil }
   lines[#lines + 1] = evaluation.new_to_training or nil
@@ -295,8 +274,6 @@ end
 ---Returns the lines to print below a table of metrics: what was ranked, and the conventions of the
 ---metrics.
 ---@param of table  an evaluation, or an object with the same fields `candidates` and `new_to_training`
----@param metrics mr.Metric[]
----@return string[]
 function M.notes(of, metrics)
   local notes = M.about(of)
   if #metrics > 0 then notes[#notes + 1] = conventions.line(metrics) end

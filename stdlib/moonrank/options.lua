@@ -52,24 +52,18 @@ local M = {}
 local Declaration = {}
 Declaration.__index = Declaration
 
--- Metatable of option declarations that have not been used yet. A declaration is checked and indexed on its first use,
--- so that programs start faster.
+-- Metatable of declarations before their first use, which checks and indexes them, so that programs start faster.
 local Unprepared = {}
 
 M.declared = {}  -- maps the name of an option table, such as "mr.FitOptions", to its declaration
 
--- Maps the present name of a renamed option to its former name, which files of earlier versions contain. Only
--- declarations that have been used are included.
+-- Maps the present name of a renamed option of used declarations to its former name, which older files contain.
 M.former_names = {}
 
--- Loads the module options/words, which writes error messages and documentation of options. It is loaded on demand,
--- because most runs need neither.
+-- Loads on demand the module that writes errors and documentation of options, because most runs need neither.
 local function words() return require "moonrank.options.words" end
 
----Returns the alternatives of a LuaCATS type, which `|` separates: two for "string|number", but one
----for "fun(x: string|number)".
----@param kind string
----@return string[]
+---Returns the alternatives of a LuaCATS type: two for "string|number", but one for "fun(x: string|number)".
 ---Example: `#require("moonrank.options").alternatives("string|(string|number)[]")   --> 2`
 function M.alternatives(kind)
   local list, depth, first = {}, 0, 1
@@ -81,10 +75,8 @@ function M.alternatives(kind)
   return list
 end
 
----Returns the LuaCATS types of the values that an option accepts. If the option has a list of
----choices, the type "string" is left out, because only the choices are accepted as texts.
----@param row mr.options.Row
----@return string[]
+---Returns the LuaCATS types of the values that an option accepts. If the option has a list of choices, the type
+---"string" is left out, because only the choices are accepted as texts.
 function M.types_of(row)
   local list = {}
   for _, kind in ipairs(M.alternatives(row[2])) do
@@ -145,8 +137,7 @@ local function check_row(name, row)
   assert(type(row[1]) == "string" and type(row[2]) == "string" and type(row.help) == "string", name)
 end
 
--- Returns a declaration by which each number in the value of an option is checked, if its type is integer[] or
--- number[]. Returns nil for other types.
+-- Returns a declaration that checks each number of an option of type integer[] or number[]; nil for other types.
 local function element_row(row)
   local kind = row[2]:match "^(%l+)%[%]$"
   if kind ~= "integer" and kind ~= "number" then return nil end
@@ -163,8 +154,7 @@ local function are_texts(choices)
   return true
 end
 
--- Returns a copy of an option's declaration with the derived fields, such as its test function. The class
--- mr.options.Row calls these fields "computed".
+-- Returns a copy of an option's declaration with its "computed" fields, such as its test function.
 local function filled_in(row, group)
   local filled = { group = group, is_of_type = test_of(row), element = element_row(row) }
   for key, value in pairs(row) do filled[key] = value end
@@ -178,8 +168,7 @@ local function is_declaration(value)
   return meta == Declaration or meta == Unprepared
 end
 
--- Returns the declarations of all options in an option table, including the options of other tables that were added to
--- it.
+-- Returns the declarations of all options in an option table, with those of added tables.
 local function rows_of(declaration)
   local rows, group = {}, nil
   for _, part in ipairs(declaration.parts) do
@@ -195,8 +184,7 @@ local function rows_of(declaration)
   return rows
 end
 
--- Fills `rows`, `by_name` and `by_former` of a declaration on its first use. If memory runs out, the declaration stays
--- unprepared, and its next use tries again.
+-- Fills the fields of a declaration on its first use. If memory runs out, the next use tries again.
 local function prepare(declaration)
   local rows, by_name, by_former, related = rows_of(declaration), {}, false, {}
   for _, row in ipairs(rows) do
@@ -223,10 +211,8 @@ function Unprepared.__index(declaration, key)
   return declaration[key]
 end
 
----Declares the options of a function that the documentation does not list: options in a file, or
----options of a model that a script defines. The returned declaration checks given options by its
----method `read`.
----@param name string
+---Declares the options of a function that the documentation does not list: options in a file, or options of a model
+---that a script defines. The returned declaration checks given options by its method `read`.
 ---@param rows (mr.options.Row|mr.options.Declaration|string)[]  a text begins a group; a declaration adds its options
 ---@param ... mr.options.Declaration  declarations whose options follow
 ---@return mr.options.Declaration
@@ -235,8 +221,8 @@ function M.unlisted(name, rows, ...)
   return setmetatable({ name = name, parts = parts }, Unprepared)
 end
 
----Declares the options of a function, which the documentation lists under the name of the
----declaration. The returned declaration checks given options by its method `read`.
+---Declares the options of a function, which the documentation lists under the name of the declaration. The returned
+---declaration checks given options by its method `read`.
 ---@param name string  name of the class in the documentation: "mr.FitOptions"
 ---@param rows (mr.options.Row|mr.options.Declaration|string)[]  a text begins a group; a declaration adds its options
 ---@param ... mr.options.Declaration  declarations whose options follow
@@ -246,12 +232,10 @@ function M.declare(name, rows, ...)
   return M.declared[name]
 end
 
----Returns the first index at which the array `value` of an option has an element that the option
----does not allow. Otherwise returns a key of `value` that is not an index of an array, or nil if
----all elements are allowed.
+---Returns the first index at which the array `value` of an option has an element that the option does not allow.
+---Otherwise returns a key of `value` that is not an index of an array, or nil if all elements are allowed.
 ---@param row mr.options.Row  with `element`
 ---@param value table
----@return any
 function M.wrong_key(row, value)
   local is_of_type, n = row.element.is_of_type, #value
   for i = 1, n do
@@ -283,8 +267,7 @@ end
 
 local none = {}
 
--- Returns the given options under their present names. Raises an error if an option was given under both its present
--- and its former name.
+-- Returns the given options under their present names. A present and a former name of one option are an error.
 local function renamed(self, where, given)
   local options = {}
   for name, value in next, given do
@@ -311,10 +294,9 @@ local function check_relations(self, where, given, o)
   end
 end
 
----Checks the options that a script passed, and returns them with the defaults of the other options.
----An unknown option, a value that is not allowed, and a missing required option are errors.
----@param where string   function name for messages
----@param given? table   options that the script passed
+---Checks the options that a script passed, and returns them with the defaults of the other options. An unknown option,
+---a value that is not allowed, and a missing required option are errors.
+---@param given? table  options that the script passed
 ---@return table
 function Declaration:read(where, given)
   if given ~= nil and type(given) ~= "table" then words().no_table(self, where, given) end
@@ -344,9 +326,7 @@ function Declaration:read(where, given)
   return o
 end
 
----Returns the declared options in the form in which fields of a class are documented: name, type
----and text of each.
----@return mr.luacats.Entry[]
+---Returns the declared options in the form in which fields of a class are documented: name, type and text of each.
 function Declaration:fields() return words().fields(self.rows) end
 
 return M

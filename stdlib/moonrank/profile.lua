@@ -2,7 +2,6 @@
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
-local frame = require "moonrank.sweep.frame"
 local tables = require "moonrank.table"
 local phase = require "moonrank.system.phase"
 local record = require("moonrank.record").new
@@ -81,20 +80,6 @@ function Profile:table()
     for c, name in ipairs(columns) do rows[i][c] = row[name] end
   end
   return tables.new{ columns = columns, rows = rows, formats = { ms = "%.3f", share = "%.3f", total_ms = "%.3f" } }
-end
-
-local function json_objects(records)
-  local parts = {}
-  for i, each in ipairs(records) do parts[i] = frame.to_json(each) end
-  return "[" .. table.concat(parts, ",\n") .. "]"
-end
-
----Returns the profile as JSON: the rows of operations, the phases, and the total times.
----@return string
-function Profile:to_json()
-  local whole = frame.to_json{ total_ms = self.total_ms, outside_ms = self.outside_ms, synchronized = self.synchronized,
-    events = self.events, left_out = self.left_out }
-  return ('%s,"phases":%s,"rows":%s}'):format(whole:sub(1, -2), json_objects(self.phases), json_objects(self.rows))
 end
 
 tables.add_exports(Profile)

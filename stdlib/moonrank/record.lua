@@ -31,8 +31,7 @@ local function shown(value)
   return "{" .. table.concat(parts, ", ") .. "}"
 end
 
----Returns the fields of a table as text on one line, sorted by name. Names that begin with _ are
----left out.
+---Returns the fields of a table as text on one line, sorted by name. Names that begin with _ are left out.
 ---@param fields table<string, any>
 ---@return string
 ---Example: `require("moonrank.record").fields{b = 0.5, a = {1, 2}}   --> a = {1, 2}, b = 0.5`
@@ -46,8 +45,7 @@ function M.fields(fields)
   return table.concat(parts, ", ")
 end
 
--- Returns a record's fields without nested tables: field lr of the nested table params becomes "params.lr". Names that
--- begin with _ are left out.
+-- Returns a record's fields without nested tables ("params.lr") and without names that begin with _.
 local function flat(fields, before, into)
   for name, value in pairs(fields) do
     local text = before .. tostring(name)
@@ -60,8 +58,8 @@ local function flat(fields, before, into)
   return into
 end
 
----Returns a table with one row, and a column for each field of the record. A field of a nested
----table is called "params.lr". Tensors and lists are shown by their sizes.
+---Returns a table with one row, and a column for each field of the record. A field of a nested table is called
+---"params.lr". Tensors and lists are shown by their sizes.
 ---@return mr.Table
 ---Example: `mr.stats.summary(mr.tensor{1, 3}):table().columns[1]   --> mean`
 function Record:table()
@@ -73,8 +71,7 @@ end
 
 tables.add_exports(Record)
 
--- Returns the __index function of a record with fixed fields. A name that is not a field gives the method of that name,
--- nil for a name in `may_be_absent`, or else an error.
+-- Returns the __index function of a record: a method, nil for a name in `may_be_absent`, else an error.
 local function fixed(what, may_be_absent)
   local absent = {}
   for _, each in ipairs(may_be_absent or {}) do absent[each] = true end
@@ -86,9 +83,8 @@ local function fixed(what, may_be_absent)
   end
 end
 
----Makes the table `fields` a record and returns the same table. A record prints as its name and its
----fields, and has the exports of mr.Record (to_markdown, to_csv, ...). Without `index`, reading an
----unknown field is an error.
+---Makes the table `fields` a record and returns the same table. A record prints as its name and its fields, and has the
+---exports of mr.Record (to_markdown, to_csv, ...). Without `index`, reading an unknown field is an error.
 ---@param name string  what kind of result it is: "paired_t"
 ---@param fields table<string, any>
 ---@param index? fun(self: table, name: string): any  returns the value of any other field; one function per record name

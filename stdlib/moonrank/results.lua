@@ -87,7 +87,7 @@ function M.results(path, name)
   end
   local study = store:study(name)
   if not study then check.unknown("study in " .. path, name, names) end
-  return setmetatable({ path = path, name = name, study = study, _store = store, _data = {}, _warned = false }, Results)
+  return setmetatable({ path = path, name = name, study = study, _store = store, _data = {} }, Results)
 end
 
 ---Returns the trials in `states` (default: done) as columns: one array for each parameter, returned
@@ -177,18 +177,9 @@ function Results:trials(options)
   local data = self:columns(o.states)
   local names = o.columns
   if names then check.sequence("results:trials", "columns", names) end
-  if not names then
-    names = { "number", "state" }
-    local seen = {}
-    for _, more in ipairs{ data.params, { "value" }, data:numbers(), { "wall", "reason" } } do
-      for _, name in ipairs(more) do
-        -- A number that trials return may have the name "value", like the column of the study's metric. Each name is
-        -- added once.
-        if not seen[name] then names[#names + 1] = name end
-        seen[name] = true
-      end
-    end
-  end
+  -- a returned number may have the name "value", like the column of the study's metric
+  names = names or columns.united{ { "number", "state" }, data.params, { "value" }, data:numbers(),
+    { "wall", "reason" } }
   local shown, rows = {}, {}
   for i, name in ipairs(names) do shown[i] = data:shown("results:trials", name) end
   local chosen = data:rows("results:trials", o.where)
@@ -285,17 +276,30 @@ end
 ---lists' users or queries. These numbers are known if the trial returned them, or if its values
 ---come from mr.fit or an evaluation.
 ---@param number integer  number of the trial
----@param name? string    name of the metric (default: the study's)
+---@param name? string    name of the metric (default: the only one with values per list, or the study's)
 ---@return mr.Tensor
 function Results:per_list(number, name)
-  return require("moonrank.results.lists").scores(self, number, name or false, text.metric_of(self.study))
+  local found = self._store:columns([[SELECT l.name, l.scores FROM lists l JOIN trials t ON t.id = l.trial
+    WHERE t.study = ?1 AND t.number = ?2 ORDER BY l.name]], self.study.id, number)
+  if #found.name == 0 then check.fail("results:per_list: trial %s returned no scores per list", tostring(number)) end
+  local own = {}
+  for _, each in ipairs(found.name) do own[#own + 1] = each ~= "list" and each or nil end
+  name = name or #own == 1 and own[1] or text.metric_of(self.study)
+  for i, each in ipairs(found.name) do
+    if each == name or each == metrics.our_name(name) then return core.float64_tensor(found.scores[i]) end
+  end
+  check.unknown(("scores per list of trial %d"):format(number), name, found.name)
 end
 
 ---Returns, for each list of a trial, the number of its user or query. Returns nil if the store has
 ---no such numbers for the trial, or no such trial.
 ---@param number integer  number of the trial
 ---@return number[]?
-function Results:list_ids(number) return require("moonrank.results.lists").ids(self, number) end
+function Results:list_ids(number)
+  local found = self._store:columns([[SELECT l.scores FROM lists l JOIN trials t ON t.id = l.trial
+    WHERE t.study = ?1 AND t.number = ?2 AND l.name = 'list']], self.study.id, number).scores
+  return found[1] and core.float64_tensor(found[1]):totable() or nil
+end
 
 ---Returns the values that a trial reported during training and the steps at which it reported them,
 ---by name of the value.
@@ -320,28 +324,13 @@ end
 ---@return integer
 function Results:sign(name, direction)
   check.expect(type(name) == "string", "results:sign", "name", name, "the name of a column: results:sign(\"value\")")
-  local metric = text.metric_of(self.study)
-  local counts = name == "value" or name == metric
-  local own = direction or metrics.direction(counts and metric or name) or counts and self.study.direction
-    or metrics.usual_direction(name)
+  local own = direction or better.direction(self, name)
   check.choice("results", "direction", own or "maximize", directions)
   if not own then
     check.fail("results: the direction of '%s' is not known. Pass direction = \"maximize\" or "
       .. "direction = \"minimize\"", name)
   end
-  if counts and not direction then self:_warn_direction(metric) end
   return own == "minimize" and -1 or 1
-end
-
--- Warns once if the study maximizes a number of which lower values are better, e.g. "rmse". Older versions of the
--- program did so.
-function Results:_warn_direction(metric)
-  local usual = metrics.usual_direction(metric)
-  if metrics.direction(metric) or usual ~= "minimize" or self.study.direction == usual or self._warned then return end
-  self._warned = true
-  check.warn(("results: the study '%s' maximizes '%s', but lower values of it are usually better. Pass "
-    .. "results:best(nil, {direction = \"minimize\"}) for the lowest value"):format(core.safe_text(self.name),
-    core.safe_text(metric)))
 end
 
 ---Returns the data sets that a trial used, with their fingerprints: train, valid and test data of

@@ -93,8 +93,7 @@ local function set_direction(o)
     o.metric)
 end
 
--- Returns the options in the description of a sampler or pruner, such as "tpe(generation = 10, good = 0.15)", as a
--- table from name to value.
+-- Returns the options in a description such as "tpe(generation = 10, good = 0.15)" by name.
 local function options_in(text)
   local found = {}
   for name, value in text:gmatch "([%a_]+) = ([%w.+-]+)" do
@@ -139,8 +138,7 @@ local function checked(options)
   return o
 end
 
--- Returns the runners (ranks or local processes) on which workers run, and the seconds between polls. Returns nil if
--- trials have to run in this process.
+-- Returns the runners of workers (ranks or local processes) and the seconds between polls; nil for this process.
 local function runners_of(o)
   if ranks.rank() then return ranks.runners(o.silence) end
   local wanted = o.workers or gpus.workers()
@@ -232,8 +230,7 @@ end
 -- this count. A script that runs inside another script with its own `arg` counts from 1, because a worker runs that
 -- script alone.
 local calls_of, running = setmetatable({}, { __mode = "k" }), false
--- Sets `running` to false when a sweep ends, also by an error. Otherwise later sweeps would be refused as sweeps inside
--- a trial.
+-- Sets `running` to false when a sweep ends, also by an error, so that later sweeps do not count as inside a trial.
 local ends_running <const> = setmetatable({}, { __close = function() running = false end })
 
 -- Returns an identifier of this call of mr.sweep: the script, its arguments, and the number of the call.

@@ -20,8 +20,6 @@ local Table = check.class("mr.Table")
 
 ---Returns a number as text by a format. A number that rounds to 0 has no sign.
 ---@param format string  as string.format takes it
----@param value number
----@return string
 ---Example: `require("moonrank.table").digits("%.4f", -1e-9)   --> 0.0000`
 function M.digits(format, value) return (format:format(value):gsub("^%-(0%.?0*)$", "%1")) end
 
@@ -164,8 +162,7 @@ end
 
 local pick = { max = math.max, min = math.min }
 
--- Returns the printed text of the largest or smallest finite number (`mark`: "max" or "min") of column c among some
--- rows; nil if the rows have no such number.
+-- Returns the printed text of the largest or smallest finite number of column c among rows; nil if there is none.
 local function best_of(self, c, rows, mark)
   local best
   for _, r in ipairs(rows) do
@@ -176,8 +173,7 @@ local function best_of(self, c, rows, mark)
   return best and cell(self, c, best)
 end
 
--- Returns which cells of a row are bold because they have the row's best number. `across` has "max" or "min" for the
--- compared columns.
+-- Returns which cells of a row are bold as the row's best number, by `across` ("max" or "min" of compared columns).
 local function best_across(self, row, across)
   local best, bold = nil, {}
   for c, name in ipairs(self.columns) do
@@ -299,8 +295,7 @@ end
 -- Returns a text on one line, with control characters escaped.
 local function on_one_line(text) return core.safe_text((text:gsub("\r?\n", " "):gsub("[\r\t]", " "))) end
 
--- Returns the notes below the table as one text. Each note is escaped by the function `escaped`, then put in place of
--- %s in `form`, such as "<p>%s</p>".
+-- Returns the notes below the table, each escaped and then put in place of %s in `form`, such as "<p>%s</p>".
 local function noted(self, form, escaped)
   local lines = {}
   for i, note in ipairs(self.notes) do lines[i] = form:format(escaped(on_one_line(note))) end
@@ -421,7 +416,6 @@ function Exports:to_html() return self:table():to_html() end
 ---Adds the methods of mr.Exports (to_csv, to_json, ...) to a class, except methods that the class
 ---defines itself. The class needs a method `table`, and its comment says `---@class X: mr.Exports`.
 ---Call this function after the class's own exports are defined.
----@param class table
 function M.add_exports(class)
   for name, method in pairs(Exports) do
     if rawget(class, name) == nil then class[name] = method end

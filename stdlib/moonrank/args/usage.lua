@@ -1,20 +1,14 @@
--- Writes the text that a script prints for --help, from the script's first comment and the declarations of its options
--- (mr.args).
+-- Writes the text of --help, from a script's first comment and the declarations of its options (mr.args).
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 
 local M = {}
 
 ---Returns an option as it is typed: "--batch-size" for batch_size.
----@param name string
----@return string
 ---Example: `require("moonrank.args.usage").typed "batch_size"   --> --batch-size`
 function M.typed(name) return "--" .. name:gsub("_", "-") end
 
----Returns the value of an option as it is typed: the values of a list with commas between them, and
----'' for an empty text.
----@param value any
----@return string
+---Returns an option's value as it is typed: the values of a list with commas between them, '' for an empty text.
 ---Example: `require("moonrank.args.usage").written{1, 2}   --> 1,2`
 function M.written(value)
   if type(value) ~= "table" then return value == "" and "''" or tostring(value) end
@@ -23,10 +17,8 @@ function M.written(value)
   return table.concat(parts, ",")
 end
 
----Returns the allowed range of a numeric option for --help and errors: " from 1 to 5", " from 1", or
----"" without limits.
+---Returns the allowed range of a numeric option for --help and errors: " from 1 to 5", " from 1", or "" without limits.
 ---@param declared mr.args.Declaration
----@return string
 ---Example: `require("moonrank.args.usage").range_text{least = 1}:sub(2)   --> from 1`
 function M.range_text(declared)
   return (declared.least and " from " .. tostring(declared.least) or "")
@@ -47,8 +39,7 @@ local function description(script)
   return table.concat(lines, "\n")
 end
 
--- Returns the default of an option as text, in words if the declaration has words for it; "" if there is nothing to
--- show.
+-- Returns the default of an option as text, in the words of its declaration if it has any; "" for no default.
 local function default_text(d)
   if d.shown then return d.shown end
   return d.default ~= nil and d.default ~= "" and d.type ~= "boolean" and M.written(d.default) or ""
@@ -83,7 +74,6 @@ end
 ---Returns the text of --help for a script, in lines that fit the terminal.
 ---@param script? string  path of the script, whose first comment is part of the text
 ---@param declarations table<string, mr.args.Declaration>
----@return string
 function M.text(script, declarations)
   local lines = { ("usage: moonrank %s [options]"):format(script or "SCRIPT") }
   local about = description(script)

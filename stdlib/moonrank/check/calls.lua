@@ -1,5 +1,4 @@
--- Raises errors about wrong calls: surplus arguments, a dot instead of a colon, unknown fields of objects. The file is
--- loaded when the first such error is raised.
+-- Raises errors about wrong calls: surplus arguments, a dot for a colon, unknown fields. Loaded on the first one.
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 local getmetatable = debug.getmetatable  -- Lua's own getmetatable does not return the metatables of tensors and lists
@@ -11,10 +10,8 @@ local to_file = '; a file gets the text by io.open("file", "w"):write(x:%s()):cl
 local instead = { to_csv = to_file, to_json = to_file, to_latex = to_file, to_markdown = to_file, to_html = to_file,
   requires_grad = "; a tensor without gradients is x:detach()" }
 
----Returns the options that a script passed to an export such as x:to_csv. A text is an error that
----says how to write the exported text to a file.
+---Returns the options of an export such as x:to_csv. A text is an error that says how to write the export to a file.
 ---@param where string  "evaluation:to_csv"
----@param options any
 ---@return any options
 ---Example: `require("moonrank.check.calls").export_options("x:to_csv", {lists = true}).lists   --> true`
 function M.export_options(where, options)
@@ -25,8 +22,7 @@ function M.export_options(where, options)
   return options
 end
 
--- Raises an error if an argument after the first `most` arguments is not nil. A surplus nil has no effect and is
--- accepted.
+-- Raises an error if an argument after the first `most` arguments is not nil; a surplus nil has no effect.
 local function refuse_surplus(name, f, most, ...)
   local parameters = {}
   for i = 1, most do parameters[i] = debug.getlocal(f, i) or "self" end
@@ -52,10 +48,8 @@ local function may_have(value, method, class)
   return type(value) == "table" and rawget(class, "__gc") == nil
 end
 
----Raises an error if a call has more arguments than the function takes, or if a method was called
----with a dot instead of a colon, so that a wrong value is taken for the object.
----@param name string  name of the function; a method has a colon in it
----@param f function
+---Raises an error about surplus arguments, or about a method that was called with a dot instead of a colon.
+---@param name string   name of the function; a method has a colon in it
 ---@param most integer  largest number of arguments, with the object of a method
 ---@param meta? table   metatable of the objects whose method it is
 function M.refuse(name, f, most, meta, ...)
@@ -67,11 +61,7 @@ function M.refuse(name, f, most, meta, ...)
     object, method)
 end
 
----Raises an error about a field that objects of a class do not have. The error says what to write
----instead, or offers the nearest field name.
----@param class string
----@param name any
----@param known string[]
+---Raises an error about an unknown field of a class, which says what to write instead or offers the nearest name.
 function M.no_field(class, name, known)
   local shown = type(name) == "table" and "table {...}" or core.safe_text(tostring(name))
   local other = check.other_name(class, name)
@@ -80,11 +70,8 @@ function M.no_field(class, name, known)
   check.fail("%s has no field '%s'%s", class, shown, near and (", did you mean '%s'?"):format(near) or "")
 end
 
----Returns the names of the fields and methods of an object. An error about a misspelt name offers
----the nearest of them.
----@param self table   the object
----@param class table
----@return string[]
+---Returns the names of the fields and methods of an object. An error about a misspelt name offers the nearest of them.
+---@param self table  the object
 function M.fields_of(self, class)
   local known = {}
   for _, fields in ipairs{ self, class } do

@@ -9,9 +9,8 @@ local inner = setmetatable({}, { __mode = "k" })  -- maps a wrapper that `exact`
 
 local function passed(...) return ... end
 
----Wraps a function so that surplus arguments, which Lua would drop silently, raise an error. A
----function in C, a function with `...`, and a value that is not a function are returned unchanged.
----Surplus arguments that are nil are accepted.
+---Wraps a function so that surplus arguments other than nil, which Lua would drop silently, raise an error. Functions
+---in C, functions with `...` and other values are returned unchanged.
 ---@param name string  name for messages; a method has a colon in it
 ---@param f any
 ---@param meta? table  metatable of the objects whose method it is; a call with a dot is then an error
@@ -32,15 +31,12 @@ function M.exact(name, f, meta)
   return wrapper
 end
 
----Returns the original function of a wrapper that `exact` made; any other value is returned
----unchanged.
+---Returns the original function of a wrapper that `exact` made; any other value is returned unchanged.
 ---@param f any
----@return any
 function M.inner(f) return inner[f] or f end
 
----Replaces all functions of a table by wrappers that raise an error for surplus arguments
----(`exact`), also functions that are assigned to the table later. Returns the same table.
----Metamethods except `__call` are not wrapped, because Lua passes surplus arguments to them.
+---Replaces all functions of a table, also later ones, by wrappers that raise an error for surplus arguments (`exact`),
+---and returns the table. Metamethods except `__call` stay, because Lua passes them surplus arguments.
 ---@param prefix string  prefix of names in messages: "mr.Table:" or "mr.data."
 ---@param functions table
 ---@param class? table  metatable of the objects whose methods these are
@@ -57,12 +53,10 @@ function M.exact_all(prefix, functions, class)
   return setmetatable(functions, meta)
 end
 
----Makes and returns a class of the standard library: a metatable whose objects are made by
----setmetatable(t, class). Methods are added to it as fields. A method `get_NAME` computes the field
----NAME. Reading an unknown field of an object is an error. A surplus argument of a method is an
----error, too, except in internal classes such as "mr.sweep.Store".
+---Makes and returns a class of the standard library: a metatable whose objects are made by setmetatable(t, class).
+---Methods are added to it as fields. A method `get_NAME` computes the field NAME. Reading an unknown field of an object
+---is an error. A surplus argument of a method is an error, too, except in internal classes such as "mr.sweep.Store".
 ---@param name string  "mr.Fold"
----@return table
 function M.class(name)
   local class = { __name = name }
   if not name:match "^mr%.%l+%." then M.exact_all(name .. ":", class, class) end

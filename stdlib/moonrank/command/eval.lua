@@ -53,8 +53,7 @@ end
 
 local short = { ["-q"] = "--per-query", ["-c"] = "--complete", ["-l"] = "--relevant", ["--metrics"] = "-m" }
 
--- Splits words of the command line that combine several: "-qc" becomes "-q" and "-c", and "-mmap" becomes "-m" and
--- "map".
+-- Splits combined words of the command line: "-qc" becomes "-q" and "-c", and "-mmap" becomes "-m" and "map".
 local function apart(words)
   local out = {}
   for _, word in ipairs(words) do
@@ -62,16 +61,15 @@ local function apart(words)
     if metric then
       table.move({ "-m", metric }, 1, 2, #out + 1, out)
     elseif word:match "^%-[qc][qc]+$" then
-      for letter in word:sub(2):gmatch "." do out[#out + 1] = "-" .. letter end
+      for letter in word:sub(2):gmatch "." do out[#out + 1] = short["-" .. letter] end
     else
-      out[#out + 1] = word
+      out[#out + 1] = short[word] or word
     end
   end
   return out
 end
 
--- Returns the names of metrics in a word that follows the option -m: "P.5,10" (trec_eval's notation) gives P_5 and
--- P_10, and any other word is one name.
+-- Returns the metrics' names in a word after -m: P_5 and P_10 for "P.5,10" of trec_eval, else the word itself.
 local function names_in(word)
   if word:find("^[%w_@]+,%a") then
     words_of.refuse("eval: -m %s has a comma, expected blanks between metrics: -m ap rr", core.safe_text(word))
@@ -81,16 +79,14 @@ local function names_in(word)
   return #names > 0 and names or { word }
 end
 
--- Returns the metric for a name such as "ap:minmax", which is a metric and a bound. Returns nil and the reason if there
--- is no such metric.
+-- Returns the metric for a name such as "ap:minmax" (a metric and a bound), or nil and the reason why there is none.
 local function metric_of(name, given)
   local ok, metric = pcall(retrieved.metric, name, given)
   if ok then return metric end
   return nil, check.reason(metric)
 end
 
--- Returns the metrics that follow the option -m, under the names that the user wrote. A metric that was given under two
--- names is returned once.
+-- Returns the metrics after -m under the names that the user wrote; a metric with two names is returned once.
 local function metrics_of(words, given)
   local metrics, seen = {}, {}
   for i, word in ipairs(words) do
@@ -109,8 +105,7 @@ end
 
 local standard_input <const> = "standard input"
 
--- Calls the function `read` with a path and returns its result. If the path is "-", standard input is first copied to a
--- temporary file, which `read` gets instead.
+-- Returns read(path). For the path "-", `read` gets a temporary file to which standard input was copied.
 local function read_from(path, read)
   if path ~= "-" then return read(path) end
   local copy = os.tmpname()
@@ -186,8 +181,7 @@ local function compared(runs, judgments, metrics, o, args)
   return comparison, tests
 end
 
--- Returns a table with a row for each run and query and a column for each metric. With `exact`, values are texts from
--- which the same float64 is read back.
+-- Returns a row for each run and query, with the value of each metric, or with `exact` its text with all digits.
 local function per_query(runs, metrics, exact)
   local columns, formats, rows = { "run", "query" }, {}, {}
   for i, metric in ipairs(metrics) do columns[i + 2], formats[metric.name] = metric.name, "%.4f" end
@@ -201,8 +195,7 @@ local function per_query(runs, metrics, exact)
   return tables.new{ columns = columns, rows = rows, formats = formats }
 end
 
--- Returns the lines that trec_eval prints with -q: a metric, a query and a value, and the means as query "all". With
--- several runs, the run comes first.
+-- Returns trec_eval's lines of -q: run (if there are several), metric, query and value; means have the query "all".
 local function trec_eval_lines(runs, metrics)
   local lines = {}
   local function add(run, metric, query, value)
@@ -248,8 +241,7 @@ local function check_csv(path)
   end
 end
 
--- Reads the file of judgments. If the file has another format, the error says that the file of judgments comes before
--- the runs on the command line.
+-- Reads the file of judgments. An error about its format says that this file comes before the runs.
 local function read_judgments(path)
   local ok, judgments = pcall(read_from, path, data.trec_qrels)
   if ok or judgments == "interrupted" then return ok and judgments or error(judgments, 0) end
@@ -257,19 +249,24 @@ local function read_judgments(path)
 end
 
 -- Parses the words of the command line. Returns the paths of files, the metrics that follow -m, and the other options.
+-- The word after -m is a metric, and so are the words after it up to an option or the name of a file.
 local function read_words(words)
-  local wanted = {}
-  local function take(word, before)
-    if before > 0 and core.file_exists(word) then return false end
-    wanted[#wanted + 1] = word
-    return true
+  local wanted, rest, follows = {}, {}, false
+  for i, word in ipairs(words) do
+    if word == "-m" then
+      if not words[i + 1] then words_of.refuse "eval: -m: a value is missing (--help lists all options)" end
+      follows = "first"
+    elseif follows == "first" or follows and word:sub(1, 1) ~= "-" and not core.file_exists(word) then
+      wanted[#wanted + 1], follows = word, "later"
+    else
+      rest[#rest + 1], follows = word, false
+    end
   end
-  local names, args = words_of.read(apart(words), declarations, short, { ["-m"] = true }, take)
+  local names, args = words_of.read(rest, declarations)
   return names, #wanted > 0 and wanted or usual, args
 end
 
--- Returns the text that the command prints: an aligned table, or LaTeX, Markdown, JSON or another format that an option
--- names.
+-- Returns the text that the command prints: an aligned table, or the format that an option names.
 local function printed(runs, metrics, args, shown, tests)
   if args.latex then return (shown:to_latex{ best = #runs > 1 }:gsub("\n$", "")) end
   if args.markdown then return (shown:to_markdown():gsub("\n$", "")) end
@@ -288,7 +285,6 @@ end
 
 ---Runs the command with the words after its name, and returns what it prints. Writes the file of
 ---`--csv`.
----@param words string[]
 ---@return string
 ---Example:
 ---```lua
@@ -304,7 +300,7 @@ function M.output(words)
   for _, word in ipairs(words) do
     if word == "--help" or word == "-h" then return words_of.help(about, declarations) end
   end
-  local names, wanted, args = read_words(words)
+  local names, wanted, args = read_words(apart(words))
   local o = { missing = args.complete and "zero" or "skip" }
   for _, name in ipairs(conventions) do o[name] = args[name] end
   local metrics = metrics_of(wanted, o)
@@ -325,7 +321,6 @@ function M.output(words)
 end
 
 ---Runs `moonrank eval` with the words after `eval` on the command line, and prints its result.
----@param words string[]
 function M.run(words) print(M.output(words)) end
 
 return M

@@ -20,9 +20,6 @@ options:
 local function quoted(word) return "'" .. word:gsub("'", "'\\''") .. "'" end
 
 ---Returns the shell command that `words` ask for, or nil and the text of --help.
----@param words string[]
----@return string?
----@return string?
 ---Example: `require("moonrank.command.kernel").shell{"install"}   --> 'python3' -m moonrank.kernel 'install'`
 function M.shell(words)
   local python, rest, i = "python3", {}, 1
@@ -48,7 +45,6 @@ end
 local function runs(python, code) return os.execute(("%s -c %s >/dev/null 2>&1"):format(python, quoted(code))) end
 
 ---Runs the command.
----@param words string[]
 function M.run(words)
   local command, help = M.shell(words)
   if not command then return print(help) end

@@ -46,8 +46,7 @@ local next_steps = [[
 
 local scripts <const> = { "experiment.lua", "train.lua", "sweep.lua", "experiment_spec.lua" }
 
--- Raises an error if the folder exists and is not empty, because files in it could be overwritten, or if the path is a
--- file.
+-- Raises an error if a path is a file, or a folder that is not empty, because files could be overwritten.
 local function check_folder(folder)
   if not core.file_exists(folder) then return end
   if not find.is_folder(folder) then
@@ -61,7 +60,6 @@ local function check_folder(folder)
 end
 
 ---Writes the study into the folder that `words` name, and returns what the command prints.
----@param words string[]
 ---@return string
 ---Example:
 ---```lua
@@ -94,7 +92,6 @@ function M.output(words)
 end
 
 ---Runs the command and prints its result.
----@param words string[]
 function M.run(words) print(M.output(words)) end
 
 return M

@@ -19,19 +19,11 @@ through ssh: ssh -L 8765:localhost:8765 MACHINE.]]
 
 local usual_port <const> = 8765
 local declarations = {
-  port = { default = usual_port, help = "port to listen on; 0 takes a free one" },
+  port = { default = usual_port, least = 0, most = 65535, help = "port to listen on; 0 takes a free one" },
   host = { default = "127.0.0.1", help = "numeric address to listen on, such as 0.0.0.0 for all of this machine's" },
 }
 
-local function port_of(args)
-  if args.port < 0 or args.port > 65535 then
-    words_of.refuse("--port is %s, expected 0 to 65535", tostring(args.port))
-  end
-  return args.port
-end
-
--- Starts a server that listens on a port of this host, and returns the server. If that fails, the error says which
--- option to change.
+-- Returns a server that listens on a port of this host. If that fails, the error says which option to change.
 local function listen(host, port)
   local opened, server = pcall(core.http_server, host, port)
   if opened then return server end
@@ -41,10 +33,7 @@ local function listen(host, port)
 end
 
 ---Answers requests until Ctrl-C, or until `is_over` returns true.
----@param server table      from core.http_server
----@param path string       of the store
----@param guard mr.serve.Guard
----@param memory? mr.serve.Memory
+---@param server table  from core.http_server
 ---@param is_over? fun(): boolean
 function M.loop(server, path, guard, memory, is_over)
   memory = memory or answer.memory()
@@ -59,7 +48,6 @@ function M.loop(server, path, guard, memory, is_over)
 end
 
 ---Runs the command.
----@param words string[]
 function M.run(words)
   for _, word in ipairs(words) do
     if word == "--help" or word == "-h" then return print(words_of.help(about, declarations)) end
@@ -69,13 +57,13 @@ function M.run(words)
     words_of.refuse("expected the name of one store, got %s. Write: moonrank serve results.db",
       #names == 0 and "none" or ("%d names"):format(#names))
   end
-  local path, host, port = names[1], args.host == "localhost" and "127.0.0.1" or args.host, port_of(args)
+  local path, host = names[1], args.host == "localhost" and "127.0.0.1" or args.host
   if not core.file_exists(path) then
     local shown = core.safe_text(path)
     error(core.exit(1, ("serve: there is no store %s. Pass the path of a sweep's store"):format(shown)), 0)
   end
   local memory = answer.memory(path)
-  local server = listen(host, port)
+  local server = listen(host, args.port)
   local guard = { port = server:port(), token = not request.is_loopback(host) and request.token() }
   local shown = host:find ":" and "[" .. host .. "]" or host
   if request.is_loopback(host) then shown = host == "127.0.0.1" and "localhost" or shown end

@@ -157,8 +157,7 @@ function Comparison:to_markdown() return shown(self, function(letters) return " 
 ---@return string
 function Comparison:to_html() return shown(self, function(letters) return " " .. letters end):to_html() end
 
--- Returns the mean of a metric for each system, by the system's number. Also returns "max" or "min": whether larger or
--- smaller means are better.
+-- Returns the mean of a metric for each system, by the system's number, and which means are better ("max" or "min").
 local function means_of(self, metric)
   local means = {}
   for i, name in ipairs(self.systems) do means[i] = self.cells[metric.name][name].mean end
@@ -181,8 +180,7 @@ local function order_of(self, order)
   check.unknown("order of " .. where, order, names)
 end
 
--- Returns the best finite mean of each metric, as the text that the table prints. A metric without finite means has no
--- entry.
+-- Returns the best finite mean of each metric as printed text; a metric without finite means has no entry.
 local function best_means(self)
   local best = {}
   for _, metric in ipairs(self.metrics) do

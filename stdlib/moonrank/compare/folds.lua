@@ -1,5 +1,4 @@
--- Combines several runs of each system in mr.compare, such as one run for each fold. A user or query gets one value
--- over all runs.
+-- Combines several runs of each system in mr.compare, e.g. one per fold, to one value per user or query.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local conventions = require "moonrank.metrics.conventions"
@@ -11,18 +10,12 @@ local M = {}
 
 local where = "mr.compare"
 
----Returns true if a system of mr.compare is given as a list of runs, one for each fold: as a table
----with array entries and without a metatable.
----@param value any
----@return boolean
+---Returns true if a system of mr.compare is a list of runs, one per fold: an array without a metatable.
 function M.is_list(value) return type(value) == "table" and getmetatable(value) == nil and #value > 0 end
 
----Returns how many runs each system has: the length of the lists of runs, or 1 if no system is a
----list of runs. Systems with different numbers of runs are an error.
----@param o table                     options of mr.compare
+---Returns the number of runs of each system (1 if none is a list of runs). Different numbers are an error.
+---@param o table                   options of mr.compare
 ---@param given table<string, any>  systems by name
----@param names string[]            of the systems
----@return integer
 function M.count(o, given, names)
   local count, first
   for _, name in ipairs(names) do
@@ -52,8 +45,7 @@ local function name_lists(folds, names)
   end
 end
 
--- Raises an error if two folds were measured by different metrics or under different conventions (gain, ties, empty
--- lists).
+-- Raises an error if two folds differ in their metrics, or in a metric's conventions (gain, ties, empty lists).
 local function check_folds(folds, names)
   local function named(metric) return metric and ("'%s'"):format(metric.name) or "missing" end
   for f, fold in ipairs(folds) do
@@ -73,12 +65,10 @@ local function check_folds(folds, names)
   end
 end
 
----Returns the note lines on evaluations: which candidates were ranked, how many users, items or
----queries were not in the training data, and how many queries only the run or only the judgments
----have. A line that is true of only some evaluations begins with the names of their systems.
+---Returns the note lines on evaluations: which candidates were ranked, how many users, items or queries were not in the
+---training data, and how many queries only the run or only the judgments have. A line that is true of only some
+---evaluations begins with the names of their systems.
 ---@param systems table<string, { evaluation?: table }>
----@param names string[]  of the systems
----@return string[]
 function M.about(systems, names)
   local said, lines, count = {}, {}, 0
   for _, name in ipairs(names) do
@@ -113,11 +103,10 @@ local function lines_of(folds)
   return lines
 end
 
----Returns, by metric and system, a tensor with one value per user or query: the mean over its lists
----in all folds that have it. It also returns the notes of all folds, and the names of the users or queries. It is an
----error if folds were measured by different metrics.
----@param folds table[]    what was measured in each fold: metrics, values, notes and names of lists
----@param names string[]  of the systems
+---Returns, by metric and system, a tensor with one value per user or query: the mean over its lists in all folds that
+---have it. It also returns the notes of all folds, and the names of the users or queries. It is an error if folds were
+---measured by different metrics.
+---@param folds table[]  what was measured in each fold: metrics, values, notes and names of lists
 ---@return table<string, table<string, mr.Tensor>> values
 ---@return string[] notes
 ---@return string[] units
@@ -140,8 +129,7 @@ function M.combined(folds, names)
   return values, notes, units
 end
 
----Returns the number of relevant rows and of rows of each user or query: the means over its lists in
----all folds. `folds` must have been combined before.
+---Returns the mean numbers of relevant rows and of rows of each user or query in combined folds.
 ---@param folds table[]
 ---@return { relevant: number[], rows: number[] }
 function M.shapes(folds)
@@ -153,12 +141,10 @@ end
 
 local function is_interrupted(run) return type(run) == "table" and rawget(run, "interrupted") == true end
 
----Returns the names of systems without an interrupted run. A system with an interrupted run is not
----compared, because that run was not evaluated on test data. It also returns the number of
----interrupted runs by name of the system (no entry if there are none), and messages that state
----these numbers.
+---Returns the names of systems without an interrupted run. A system with an interrupted run is not compared, because
+---that run was not evaluated on test data. It also returns the number of interrupted runs by name of the system (no
+---entry if there are none), and messages that state these numbers.
 ---@param given table<string, any>  systems by name
----@param names string[]            of the systems
 ---@return string[], table<string, integer>, string[]
 function M.tested(given, names)
   local tested, interrupted, words = {}, {}, {}

@@ -69,8 +69,7 @@ local function divided(numbers, count)
   return ranges, group_of
 end
 
--- Returns how two systems compare on the lists whose positions are `members`: means of both, their difference with its
--- interval, and counts of lists that gain and lose.
+-- Returns how two systems compare on the lists at the positions `members`: means, interval, gains and losses.
 local function summary_of(data, members, level)
   local system, other, gains = {}, {}, {}
   for i, at in ipairs(members) do system[i], other[i], gains[i] = data.system[at], data.other[at], data.gains[at] end
@@ -83,8 +82,7 @@ local function summary_of(data, members, level)
     worse = worse }
 end
 
--- Returns the values of two systems on the lists for which both have a value (not NaN). Also returns the numbers of
--- relevant rows and of all rows of these lists.
+-- Returns the values of two systems on the lists for which both have one, and the shapes of these lists.
 local function data_of(comparison, metric, system, other)
   local values, shapes = comparison.values[metric.name], comparison._shapes()
   local a, b = core.numbers(values[system]), core.numbers(values[other])
@@ -126,10 +124,7 @@ local function groups_of(data, o, level)
   return groups
 end
 
----Makes the result of comparison:gains.
----@param comparison mr.Comparison
----@param options? mr.compare.GainsOptions
----@return mr.Gains
+-- Makes the result of comparison:gains.
 function M.make(comparison, options)
   local o = gains_options:read(where, options)
   local names, metrics = comparison.systems, {}

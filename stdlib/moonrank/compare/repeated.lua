@@ -14,8 +14,7 @@ local function no_sums(systems)
   return sums
 end
 
--- Adds a list's values to the sums of its user or query (`unit`). A list for which any system has NaN is skipped, so
--- that all systems are averaged over the same lists.
+-- Adds a list's values to its user or query (`unit`), unless a system has NaN: all systems count the same lists.
 local function add(unit, part, systems, list)
   for _, name in ipairs(systems) do
     if part.values[name][list] ~= part.values[name][list] then return end
@@ -24,9 +23,9 @@ local function add(unit, part, systems, list)
   for _, name in ipairs(systems) do unit.sums[name] = unit.sums[name] + part.values[name][list] end
 end
 
----Returns one value per unit (user or query) and system: the mean over the unit's lists in all
----folds or runs (`parts`). A list with a NaN of any system does not count. The mean is NaN if no
----list of the unit counts. Units are in the order of their first list.
+---Returns one value per unit (user or query) and system: the mean over the unit's lists in all folds or runs (`parts`).
+---A list with a NaN of any system does not count. The mean is NaN if no list of the unit counts. Units are in the order
+---of their first list.
 ---@param parts mr.compare.Part[]
 ---@param systems string[]  names
 ---@return string[] units
@@ -53,9 +52,7 @@ function M.averaged(parts, systems)
   return names, values, lists
 end
 
----Converts names of users or queries to integers. A name gets the same integer in every call. A
----name that is a written integer, such as "12", maps to its number.
----@param names string[]
+---Converts names of users or queries to integers, always the same for a name; a written integer such as "12" is itself.
 ---@return mr.Tensor  float64, in the order of the names
 ---Example: `require("moonrank.compare.repeated").numbers{"7", "12"}   --> {7, 12}  mr.Tensor {2} float64`
 function M.numbers(names)
@@ -67,16 +64,9 @@ function M.numbers(names)
   return core.tensor(numbers, "float64", "cpu")
 end
 
----Returns a line that says that lists of the same user or query were averaged. Returns nil if every
----user or query has one list.
+---Returns a line that says that lists of the same user or query were averaged; nil if each has one list.
 ---@param lists integer  number of lists
 ---@param units integer  number of users or queries
----@return string?
----Example:
----```lua
----local note = require("moonrank.compare.repeated").note
----note(50, 10)   --> 50 lists are of 10 users or queries: lists of the same one were averaged first
----```
 function M.note(lists, units)
   if lists == units then return nil end
   return ("%d lists are of %d users or queries: lists of the same one were averaged first"):format(lists, units)

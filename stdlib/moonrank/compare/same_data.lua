@@ -7,8 +7,7 @@ local M = {}
 
 local where = "mr.compare"
 
--- Returns a text that says which rows an evaluation ranked. With `counted`, the text also says how many items were left
--- out.
+-- Returns a text that says which rows an evaluation ranked and, with `counted`, how many items were left out.
 local function ranked(evaluation, counted)
   local candidates = not counted and rawget(evaluation, "_ranked") or rawget(evaluation, "candidates")
   return candidates and ("%s; %s"):format(rawget(evaluation, "part"), candidates) or "the rows of given lists"
@@ -19,8 +18,7 @@ local function refuse(names, what)
   check.fail("%s: systems '%s' and '%s' %s. Compare systems on the same lists", where, names[1], names[2], what)
 end
 
--- Raises an error if two evaluations ranked different candidate rows or different users. A paired test needs the same
--- lists in both evaluations.
+-- Raises an error if two evaluations ranked different rows or users, because a paired test needs the same lists.
 local function check_ranked(names, a, b, counted)
   local one, other = ranked(a, counted), ranked(b, counted)
   if one ~= other then
@@ -39,11 +37,9 @@ local function check_lists(names, a, b)
   end
 end
 
----Raises an error if two evaluations used different data, or other data than `o.qrels`. Returns the
----name of the first system that is an evaluation; nil if there is none.
+---Raises an error if two evaluations, or `o.qrels`, are of different data. Returns the first evaluation's name, or nil.
 ---@param systems table<string, { evaluation?: mr.Evaluation, data?: string }>
----@param names string[]  of the systems
----@param o table         options of mr.compare
+---@param o table  options of mr.compare
 ---@return string?
 function M.check(systems, names, o)
   local first

@@ -30,13 +30,9 @@ local function line_of(name)
   check.unknown("affine bound", name, known)
 end
 
----Returns the metric under an affine bound that `given` stands for: {"ndcg@10", bound = "minmax"},
----"ndcg@10:minmax", or its name in tables, "ndcg@10[minmax]". Returns nil if `given` has none of
----these forms. An unknown bound is an error.
----@param where string  function name for error messages
----@param given any
+---Returns the metric under an affine bound that `given` stands for: {"ndcg@10", bound = "minmax"}, "ndcg@10:minmax", or
+---its name in tables, "ndcg@10[minmax]". Returns nil if `given` has none of these forms. An unknown bound is an error.
 ---@param parse fun(name: string|mr.Metric): mr.Metric  returns the metric without the bound
----@return mr.BoundedMetric?
 function M.of(where, given, parse)
   local name = type(given) == "string" and given or ""
   local text, bound = name:match "^(.-)%[([^%[%]]*)%]$"
@@ -63,15 +59,11 @@ function M.of(where, given, parse)
 end
 
 ---Returns true if `x` is a metric under a bound, as made from {"ndcg", bound = "minmax"}.
----@param x any
----@return boolean
 ---Example: `require("moonrank.evaluate.bounded").is "ndcg"   --> false`
 function M.is(x) return getmetatable(x) == Bounded end
 
 ---Returns a metric under another name in results, such as the name that a user wrote.
 ---@param metric mr.Metric|mr.BoundedMetric
----@param name string
----@return mr.Metric|mr.BoundedMetric
 ---Example: `require("moonrank.evaluate.bounded").named(mr.metrics.ap{}, "map").name   --> map`
 function M.named(metric, name)
   if not M.is(metric) then return metric:with("name", name) end
@@ -81,11 +73,9 @@ function M.named(metric, name)
   return copy
 end
 
----Returns true if two metrics are the same metric with the same options and, if any, the same
----bound.
+---Returns true if two metrics are the same metric with the same options and, if any, the same bound.
 ---@param a mr.Metric
 ---@param b mr.Metric
----@return boolean
 function M.same(a, b)
   if M.is(a) ~= M.is(b) then return false end
   if M.is(a) then return a.line.name == b.line.name and M.same(a.metric, b.metric) end

@@ -7,8 +7,6 @@ local M = {}
 local least_normal <const> = 2 ^ -1022
 
 ---Returns a number with the fewest decimal digits that read back as the same float64.
----@param value number
----@return string
 ---Example: `require("moonrank.evaluate.per_list").shortest(0.1)   --> 0.1`
 ---Example: `require("moonrank.evaluate.per_list").shortest(1 / 3)   --> 0.3333333333333333`
 function M.shortest(value)
@@ -26,16 +24,13 @@ end
 ---@field sizes mr.Tensor     number of rows of each list
 ---@field relevant mr.Tensor  number of rows of each list with grade 1 or higher
 
----Returns the shapes of lists for evaluations that do not keep the lists themselves. The tensors
----stay on the device of the lists, so that an evaluation does not wait for the GPU.
----@param lists mr.Lists
----@return mr.evaluate.Shapes
+---Returns the shapes of lists for evaluations that do not keep the lists themselves. The tensors stay on the device of
+---the lists, so that an evaluation does not wait for the GPU.
 ---Example: `require("moonrank.evaluate.per_list").shapes_of(mr.lists{{0, 1, 1}}).relevant:item()   --> 2`
 function M.shapes_of(lists) return { sizes = lists.sizes, relevant = lists.relevant } end
 
 ---Returns the shapes of the lists of several parts, one part after another.
 ---@param parts mr.evaluate.Shapes[]
----@return mr.evaluate.Shapes
 function M.joined(parts)
   local joined = {}
   for _, field in ipairs{ "sizes", "relevant" } do
@@ -46,11 +41,8 @@ function M.joined(parts)
   return joined
 end
 
----Returns the values of each list as comma-separated values: its name or number, N, P, and each
----metric.
----@param evaluation mr.Evaluation
+---Returns the values of each list as comma-separated values: its name or number, N, P, and each metric.
 ---@param evaluations table  the module moonrank.evaluate
----@return string
 function M.csv(evaluation, evaluations)
   local names, lists = evaluations.units(evaluation), rawget(evaluation, "_lists")
   local shapes = lists and M.shapes_of(lists) or rawget(evaluation, "_shapes")

@@ -37,8 +37,7 @@ local function exact_dcg(metric, scores, lists, gains)
   return sum * (scale > 0 and scale or 1)
 end
 
--- Computes nDCG or DCG in float64, from a gain for each row. Returns one value per list. For a list whose ideal DCG is
--- 0, this is the list's value in the argument `values`.
+-- Computes nDCG or DCG of lists in float64 from gains of rows; `values` replaces it where the ideal DCG is 0.
 local function exact(metric, scores, lists, gains, values)
   local ideal = exact_dcg(metric, gains, lists, gains)
   local some = ideal:gt(0)
@@ -55,9 +54,7 @@ local function refused(metric)
 end
 
 ---Raises an error if the lists have weights of rows and one of the metrics does not take them.
----@param where string  function name for error messages
 ---@param metrics (mr.Metric|mr.BoundedMetric)[]
----@param lists mr.Lists
 function M.check(where, metrics, lists)
   if not lists:has_weights() or not lists.weights then return end
   for _, metric in ipairs(metrics) do
@@ -71,10 +68,7 @@ end
 
 ---Returns the metric of each list, in float64. Gains are multiplied by the weights of rows, if the lists have any. A
 ---list whose rows all have weight 0 has the value NaN: it does not count.
----@param metric mr.Metric
 ---@param scores mr.Tensor  [rows]
----@param lists mr.Lists
----@return mr.Tensor
 function M.values(metric, scores, lists)
   local weights = lists.weights:to(scores.device)
   local of, factor = with_gains(metric, lists, weights)
@@ -90,7 +84,6 @@ end
 ---Returns the mean of the values that are not NaN by the weights of their lists; NaN if these weights add up to 0.
 ---@param values mr.Tensor   [lists]
 ---@param weights mr.Tensor  [lists]
----@return number
 function M.mean(values, weights)
   values = values:to("cpu"):double()
   local known = values:eq(values)

@@ -1,12 +1,12 @@
 -- Makes the main table of an experiment. It has the mean of a metric for every combination of parameters, beside the
 -- number that a paper prints, and the change against one reference setting. Changes are tested paired by list, with
 -- Holm's correction over the table.
+local agreement = require("moonrank.experiment.agreement").agreement
 local check = require "moonrank.check"
 local cells_of = require("moonrank.experiment.cells").cells
 local declare = require("moonrank.options").declare
 local given = require "moonrank.experiment.given"
 local over_lists = require("moonrank.experiment.cells").over_lists
-local reading = require "moonrank.experiment.reading"
 local sentences = require "moonrank.experiment.sentences"
 local stats = require "moonrank.stats"
 local tables = require "moonrank.table"
@@ -46,16 +46,14 @@ local compared_options = declare("mr.experiment.ComparedOptions", {
 ---@field text string   the same with the largest gain and loss, and the mean difference from printed numbers
 ---@field agreement? { of: integer, within: integer, tolerance: string }  how many numbers are near the printed ones
 
--- Replaces each NaN (a list for which the metric is undefined) by 1 if `empty` is "one", else by 0. With `empty` =
--- "skip", keeps NaN.
+-- Replaces each NaN (metric undefined for the list) by 1 if `empty` is "one", and by 0 if it is "zero".
 local function filled(list, empty)
   local found = {}
   for i, x in ipairs(list) do found[i] = (x == x or empty == "skip") and x or empty == "one" and 1.0 or 0.0 end
   return found
 end
 
--- Raises an error unless `by` is an array of parameters with their values, where no parameter and no value occurs
--- twice.
+-- Raises an error unless `by` is an array of different parameters, each with different values.
 local function check_by(where, by)
   where = "mr.experiment." .. where
   check.not_empty(where, "by", by, "parameter with its values: {'loss', {'ap', 'rr'}}")
@@ -129,26 +127,22 @@ end
 local function row_of(results, where, o)
   local runs = values.runs(results, where)
   if #runs == 0 then check.fail("mr.experiment.compared: the study has no finished trial with %s", said_of(where)) end
-  local own, ids = reading.lists(results, runs, o.value), reading.lists(results, runs, "list")
+  local own, ids = values.lists(results, runs, o.value), values.lists(results, runs, "list")
   local of_means, printed = filled(own, o.empty), printed_of(where, o)
   local all = stats.summary(of_means)
-  -- Values of a user that is in several folds are averaged first, so that the user counts once in the interval of the
-  -- mean.
+  -- Values of a user in several folds are averaged first: the user counts once in the interval of the mean.
   local row = { where = where, mean = all.mean, printed = printed, difference = printed and all.mean - printed,
-    sd = stats.summary(reading.folds(results, runs, o.value)).sd, lists = all.n, skipped = stats.summary(own).skipped,
+    sd = stats.summary(values.folds(results, runs, o.value)).sd, lists = all.n, skipped = stats.summary(own).skipped,
     runs = #runs, ends = { mean = over_lists(values.means_by(ids, of_means)) } }
   return row, values.means_by(ids, own)
 end
 
--- Returns the innermost table for the setting `where` in `tree`, whose tables are nested by the values of the
--- parameters `by`. Creates missing tables.
-local function place_of(tree, where, by)
-  for _, each in ipairs(by) do
-    local value = where[each[1]]
-    tree[value] = tree[value] or {}
-    tree = tree[value]
+-- Returns true if two settings have the same parameters and values.
+local function is_same(a, b)
+  for name, value in pairs(a) do
+    if b[name] ~= value then return false end
   end
-  return tree
+  return true
 end
 
 -- Compares the values of a setting (`own`) with those of another setting, paired by user or query. Adds the mean
@@ -162,24 +156,21 @@ end
 -- Returns a row for each setting (combination of values of the parameters `o.by`). Each setting is read once from the
 -- store, and then compared with the setting that `against` names.
 local function rows_of(results, o)
-  local rows, by_list, tree = {}, {}, {}
-  for i, where in ipairs(M.combinations(o.by)) do
-    rows[i], by_list[i] = row_of(results, where, o)
-    place_of(tree, where, o.by).by_list = by_list[i]
-  end
+  local rows, by_list = {}, {}
+  for i, where in ipairs(M.combinations(o.by)) do rows[i], by_list[i] = row_of(results, where, o) end
   for i, row in ipairs(rows) do
     local other = other_of(row.where, o.against)
-    if other then compare(row, by_list[i], place_of(tree, other, o.by).by_list) end
+    for k = 1, other and #rows or 0 do
+      if is_same(other, rows[k].where) then compare(row, by_list[i], by_list[k]) end
+    end
   end
   return rows
 end
 
--- Returns a caption that names the parameters whose values are pooled in each row because neither `by` nor the folds
--- have them; "" if there are none.
+-- Returns a caption that names the parameters over which rows pool runs (neither in `by` nor a fold); "" for none.
 local function pooled(results, by)
-  local columns, is_in, parts = results:columns(), {}, {}
+  local columns, is_in, parts = results:columns(), { split = true, fold = true }, {}
   for _, each in ipairs(by) do is_in[each[1]] = true end
-  is_in[reading.fold_name(columns.params) or ""] = true
   for _, name in ipairs(columns.params) do
     local seen, count, column = {}, 0, columns:column("mr.experiment.compared", name)
     for _, row in ipairs(is_in[name] and {} or columns:rows("mr.experiment.compared")) do
@@ -199,14 +190,11 @@ local function correct(rows)
   for i, row in ipairs(rows) do row.holm = row.p and corrected[i] or nil end
 end
 
-local function agreement(rows, o)
-  local found = { of = 0, within = 0, tolerance = ("%g"):format(o.close) }
-  for _, row in ipairs(rows) do
-    if row.difference then
-      found.of, found.within = found.of + 1, found.within + (math.abs(row.difference) <= o.close and 1 or 0)
-    end
-  end
-  return found.of > 0 and found or nil
+-- Returns how many means agree with printed numbers (mr.experiment.agreement); nil if nothing is printed.
+local function agreement_of(rows, o)
+  local records = {}
+  for i, row in ipairs(rows) do records[i] = { mean = row.mean, ["mean, printed"] = row.printed } end
+  return agreement(records, { fields = { "mean" }, difference = o.close })
 end
 
 -- Columns of numbers: the field of a row, the column's head (by default the field) and the format. `two` marks columns
@@ -321,7 +309,7 @@ function M.compared(results, o)
   local first, text = sentences.of(rows, o)
   local printed = o.printed and ("\n%s: %s; difference: mean less %s;"):format(o.of_printed, o.source, o.of_printed)
   return { table = one, cells = cells, caption = pooled(results, o.by), rows = rows, first = first, text = text,
-    agreement = agreement(rows, o),
+    agreement = agreement_of(rows, o),
     legend = legend:format(o.metric, o.units, printed or "", o.base, o.unit, o.units) }
 end
 

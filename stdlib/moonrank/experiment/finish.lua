@@ -1,5 +1,4 @@
--- The end of an experiment: prints its tables and text, saves its figure, and returns all of it as a section for a
--- report or a results file.
+-- The end of an experiment: prints tables and text, saves the figure, and returns all as a section for a report.
 local core = require "moonrank.core"
 local given = require "moonrank.experiment.given"
 local studies = require "moonrank.experiment.studies"
@@ -29,8 +28,7 @@ end
 
 local made_up = "Made-up data, to see that the script runs (--smoke): none of the numbers is a result."
 
--- Splits the tables given to `M.finish` into four arrays: the tables, their captions ("" for none), the 95 % intervals
--- of their cells, and their legends ("" for none).
+-- Splits tables into four arrays: tables, captions ("" for none), intervals of cells, and legends ("" for none).
 local function apart(all)
   local tables, captions, cells, legends = {}, {}, {}, {}
   for i, each in ipairs(all) do
@@ -41,8 +39,7 @@ local function apart(all)
   return tables, captions, cells, legends
 end
 
--- Returns the text `text`. If the script read studies that were continued with --force, appends a sentence for each of
--- these studies.
+-- Returns a text followed by a sentence for each study that was continued with --force.
 local function with_forced(text, list)
   local said = table.concat(studies.forced(list), "\n")
   return said == "" and text or text .. "\n\n" .. said

@@ -5,8 +5,6 @@ local M = {}
 
 ---Raises an error if an argument does not have the expected type.
 ---@param where string     name of the function, "study"
----@param name string      name of the argument
----@param value any
 ---@param kind string      "table", "string", ...
 ---@param expected string  in words: "option values, as from mr.experiment.args"
 function M.need(where, name, value, kind, expected)
@@ -14,7 +12,6 @@ function M.need(where, name, value, kind, expected)
 end
 
 ---Raises an error if `args` is not a table of option values that names a store.
----@param where string
 ---@param args any
 function M.args(where, args)
   M.need(where, "args", args, "table", "option values, as from mr.experiment.args")
@@ -22,8 +19,6 @@ function M.args(where, args)
 end
 
 ---Raises an error if a value is not the results of a study.
----@param where string
----@param value any
 function M.results(where, value)
   local meta = type(value) == "table" and debug.getmetatable(value)
   check.expect(type(meta) == "table" and rawget(meta, "__name") == "mr.Results", "mr.experiment." .. where, "results",
@@ -31,9 +26,6 @@ function M.results(where, value)
 end
 
 ---Raises an error if a value is not an array whose elements have the type `kind`.
----@param where string
----@param name string
----@param value any
 ---@param kind string      type of the elements
 ---@param expected string  in words: "numbers"
 function M.array(where, name, value, kind, expected)

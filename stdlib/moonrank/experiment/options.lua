@@ -11,8 +11,7 @@ local threads = require "moonrank.system.threads"
 
 local M = {}
 
--- Returns the folder of stores, which survive the deletion of a checkout: MOONRANK_RESULTS, or a folder in the
--- user's data folder.
+-- Returns the folder of stores: MOONRANK_RESULTS, or a folder in the user's data folder, which outlives a checkout.
 local function results_folder()
   local own, data, home = os.getenv "MOONRANK_RESULTS", os.getenv "XDG_DATA_HOME", os.getenv "HOME"
   if own and own ~= "" then return own end
@@ -42,8 +41,7 @@ local function against_writing(path)
   if not is_there then os.remove(probe) end
 end
 
--- Returns the reason why a file is not a store, e.g. because it is a text file. Returns nil if the file is a store or
--- does not exist.
+-- Returns the reason why a file is not a store, e.g. a text file; nil if it is a store or does not exist.
 local function against_content(path)
   local ok, why = check.attempt(store.look, path)
   return not ok and check.reason(why) or nil

@@ -6,7 +6,6 @@ local M = {}
 
 ---Returns a number of things and its verb: "none is", "1 is", "3 are".
 ---@param n integer
----@return string
 ---Example: `mr.experiment.are(3)   --> 3 are`
 function M.are(n) return n == 0 and "none is" or n == 1 and "1 is" or ("%d are"):format(n) end
 

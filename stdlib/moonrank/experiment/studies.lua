@@ -19,8 +19,7 @@ local M = {}
 ---Example: `mr.experiment.cache()   --> {}`
 function M.cache() return setmetatable({}, { __mode = "k" }) end
 
--- Returns the name under which the store has a study (a set of training runs). For made-up data, the name ends with ",
--- made-up data".
+-- Returns the name under which the store has a study; for made-up data it ends with ", made-up data".
 local function name_of(args, name) return name .. (args.made_up and ", made-up data" or "") end
 
 ---Returns true if a run failed because its training diverged: the loss was NaN or infinite, or there
@@ -34,8 +33,7 @@ function M.diverged(reason)
   return reason:find("mr.fit: the loss is", 1, true) ~= nil or reason:find("mr.fit: there is NaN", 1, true) ~= nil
 end
 
--- Returns how many runs of a study failed for a reason that its option `accepts` takes for a result, such as a diverged
--- training. Returns 0 if the study has no such option.
+-- Returns how many failures of a study its option `accepts` takes for a result, such as a diverged training.
 local function accepted(results)
   local accepts, count = rawget(results, "_accepts"), 0
   local sql = "SELECT reason FROM trials WHERE study = ?1 AND state = 'failed'"
@@ -71,8 +69,7 @@ local function again(results)
   return ("--retry %d"):format(results._store:rows(sql, results.study.id)[1].n or 1)
 end
 
--- Ends the script with an error if runs of a study failed or were killed. Tables would otherwise be made silently of
--- the other runs.
+-- Ends the script with an error if runs of a study were lost, because tables would be made of the other runs.
 local function check_lost(results)
   local _, planned, lost = M.progress(results)
   if not lost then return end
@@ -80,8 +77,7 @@ local function check_lost(results)
     :format(results.name, results.path, planned, lost, results.path, again(results))), 0)
 end
 
--- The beginning of the error about training runs that are not in the store, under the option --kept, which forbids
--- making runs.
+-- Begins the error about training runs that are not in the store although --kept forbids making them.
 local lacking = "--kept: "
 
 ---Ends a script with an error: training runs are missing, and --kept forbids to make them. Does not
@@ -108,8 +104,7 @@ end
 -- Returns an error's text without its place in a file ("file:line: ").
 local function without_place(text) return (text:gsub("^[^:\n]*:%d+: ", "")) end
 
--- Returns the study (set of training runs) of this name from the store, or nil if the store or the study does not
--- exist. Any other problem ends the script with an error.
+-- Returns the study of this name; nil if it or the store does not exist. Other problems end the script.
 local function found_in_store(args, name)
   local ok, found = pcall(mr.results, args.store, name_of(args, name))
   if ok then return found end
@@ -237,8 +232,7 @@ function M.there(args, o)
   return noted(args, found, o.accepts)
 end
 
--- Returns the study (set of stored training runs) of this name if the store has all its planned runs. Ends the
--- script with an error otherwise.
+-- Returns the study of this name if the store has all its planned runs, else ends the script with an error.
 local function whole(args, o)
   local found = M.there(args, o)
   if not found then
@@ -276,8 +270,7 @@ local function store_error(text)
   return ("%s. Pass another store (--store) to begin another study%s"):format(in_one_line(what, " "), go_on)
 end
 
--- Calls mr.sweep. An error about the store ends the script with one line. Other errors, e.g. in the script, keep their
--- traceback.
+-- Calls mr.sweep. An error about the store ends the script with one line; other errors keep their traceback.
 local function sweep(args, o, options)
   local ok, found = check.attempt(mr.sweep, options)
   if ok then return found end

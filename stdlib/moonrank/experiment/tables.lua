@@ -1,5 +1,4 @@
--- Makes result tables of experiments from records. Each column of a table says which field of a record it shows, and
--- how.
+-- Makes result tables of experiments from records. A column says which field of a record it shows, and how.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local experiment_cells = require "moonrank.experiment.cells"
@@ -36,8 +35,7 @@ local table_options = declare("mr.experiment.TableOptions", {
     help = "training runs behind a cell" },
 })
 
--- Returns the value that a record has in a column. If the value is {mean, low, high}, returns the mean and the interval
--- {low, high}.
+-- Returns a record's value in a column; for {mean, low, high}, the mean and the interval {low, high}.
 local function value_of(record, column)
   local field = column[2] or column[1]
   local value = type(field) == "function" and field(record) or record[field]
@@ -45,8 +43,7 @@ local function value_of(record, column)
   return value[1], value[2] and { value[2], value[3] }
 end
 
--- Returns the columns that a table shows: all given ones except those that are `false`. Raises an error if a column
--- does not begin with a head (a text).
+-- Returns the columns of a table without those that are `false`. A column without a head (a text) is an error.
 local function shown(columns)
   local found = {}
   for i, each in ipairs(columns) do

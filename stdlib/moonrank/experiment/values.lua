@@ -1,13 +1,21 @@
--- Reads results of lists (users or queries) and of folds from the stored training runs of an experiment, in the order
--- of folds.
+-- Reads results of lists (users or queries) and of folds from an experiment's stored runs, in the order of folds.
 local mr = require "moonrank"
+local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local evaluate = require "moonrank.evaluate"
 local given = require "moonrank.experiment.given"
-local reading = require "moonrank.experiment.reading"
 
 local M = {}
+
+-- Returns the name of the parameter that numbers the folds of a study, or nil if the study has none.
+local function fold_name(params)
+  for _, name in ipairs{ "split", "fold" } do
+    for _, each in ipairs(params) do
+      if each == name then return name end
+    end
+  end
+end
 
 local function by_fold(a, b)
   if a.fold ~= b.fold then return (a.fold or 0) < (b.fold or 0) end
@@ -24,7 +32,7 @@ function M.runs(results, where)
   given.results("runs", results)
   if where ~= nil then given.need("runs", "where", where, "table", "values of parameters: {loss = 'ap'}") end
   local columns, found = results:columns(), {}
-  local number, of_fold = columns:column("mr.experiment", "number"), reading.fold_name(columns.params)
+  local number, of_fold = columns:column("mr.experiment", "number"), fold_name(columns.params)
   local fold = of_fold and columns:column("mr.experiment", of_fold) or {}
   for _, row in ipairs(columns:rows("mr.experiment", where)) do
     found[#found + 1] = { fold = fold[row], number = number[row], row = row }
@@ -80,7 +88,12 @@ end
 ---@return number[]
 function M.lists(results, where, name)
   given.results("lists", results)
-  return reading.lists(results, runs_of(results, where), name)
+  local all = {}
+  for _, run in ipairs(runs_of(results, where)) do
+    local values = core.numbers(results:per_list(run.number, name))
+    table.move(values, 1, #values, #all + 1, all)
+  end
+  return all
 end
 
 local evaluation_options = declare("mr.experiment.EvaluationOptions", {
@@ -149,7 +162,9 @@ function M.folds(results, where, name)
     return all
   end
   given.results("folds", results)
-  return reading.folds(results, runs_of(results, where), name)
+  local column, values = results:columns():column("mr.experiment.folds", name), {}
+  for i, run in ipairs(runs_of(results, where)) do values[i] = column[run.row] end
+  return values
 end
 
 ---Returns the best run for each value of a parameter, by the metric of the study, as a table with the

@@ -1,4 +1,4 @@
--- Writes the messages of errors about declared options (options.lua), and the documentation of the options.
+-- Writes errors about declared options, and their documentation. `where` is the name of the called function.
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 local options = require "moonrank.options"
@@ -6,8 +6,7 @@ local found = check.found
 
 local M = {}
 
--- Returns a default or a limit as text. A large power of two is written as 2^n, any other number as a short decimal
--- from which the same number is read back.
+-- Returns a default or limit as text: 2^n for a large power of two, else the shortest decimal of the same number.
 local function written(value)
   if type(value) ~= "number" then return tostring(value) end
   if value >= 2 ^ 20 and value < math.huge then
@@ -20,8 +19,7 @@ local function written(value)
   return tonumber(short) == value and short or ("%.17g"):format(value)
 end
 
--- Returns the limits of a numeric option as text: "at least 1", "from 0 to 1", "above 0 and below 1"; nil if the option
--- has no limits.
+-- Returns the limits of a numeric option as text, such as "at least 1" or "above 0 and below 1"; nil without limits.
 local function limits_of(row)
   if row.least and row.most then return ("from %s to %s"):format(written(row.least), written(row.most)) end
   local low = row.least and "at least " .. written(row.least) or row.above and "above " .. written(row.above)
@@ -60,9 +58,6 @@ local function expected_of(row)
 end
 
 ---Raises an error because the value of an option is not allowed. The error says what was expected.
----@param where string  name of the called function
----@param row mr.options.Row
----@param value any
 function M.refused(where, row, value)
   if row.of_texts and (type(value) == "string" or not row.has_more) then
     check.choice(where, row[1], value, row.choices)
@@ -77,19 +72,13 @@ function M.refused(where, row, value)
 end
 
 ---Raises an error because a required option was not given.
----@param where string  name of the called function
----@param row mr.options.Row
 ---@param instead? string  option that may be given instead
 function M.missing(where, row, instead)
   check.fail("%s: the required option %s is missing, expected %s%s", where, row[1], expected_of(row),
     instead and ", or " .. instead or "")
 end
 
----Raises an error because a function got something else than a table as its argument `options`. The
----error shows an example of such a table.
----@param declaration mr.options.Declaration
----@param where string  name of the called function
----@param given any
+---Raises an error with an example because the argument `options` is not a table.
 function M.no_table(declaration, where, given)
   local first = declaration.rows[1]
   local example = first and (" such as {%s = ...}"):format(first[1]) or ""
@@ -97,9 +86,6 @@ function M.no_table(declaration, where, given)
 end
 
 ---Raises an error because a script passed an unknown option. The error proposes a known one.
----@param declaration mr.options.Declaration
----@param where string  name of the called function
----@param name any
 function M.unknown(declaration, where, name)
   local known = {}
   for i, row in ipairs(declaration.rows) do
@@ -114,8 +100,6 @@ function M.unknown(declaration, where, name)
 end
 
 ---Raises an error because an option was given under both its present and its former name.
----@param where string  name of the called function
----@param row mr.options.Row
 function M.both_names(where, row)
   local name, former = row[1], row.formerly
   check.fail("%s: %s and %s are both given, but %s is the former name of %s. Leave out %s", where, name, former, former,
@@ -123,8 +107,6 @@ function M.both_names(where, row)
 end
 
 ---Raises an error because two options were given of which only one is allowed.
----@param where string  name of the called function
----@param name string
 ---@param other string
 ---@param why string|true  the reason, if it is a text
 function M.excluded(where, name, other, why)
@@ -133,17 +115,13 @@ function M.excluded(where, name, other, why)
 end
 
 ---Raises an error because an option has no effect without another option, which is missing.
----@param where string  name of the called function
----@param name string
 ---@param needed string
 function M.lacks(where, name, needed)
   check.fail("%s: %s is given, but %s is missing. Pass %s, or leave out %s", where, name, needed, needed, name)
 end
 
 ---Raises an error because an option is larger than the option that limits it.
----@param where string  name of the called function
----@param row mr.options.Row
----@param o table       values of the options
+---@param o table  values of the options
 function M.above(where, row, o)
   check.fail("%s: %s is %s, expected at most %s, which is %s", where, row[1], found(o[row[1]]), row.not_above,
     found(o[row.not_above]))
@@ -152,8 +130,6 @@ end
 local warned = {}  -- former names of options for which this process has printed a warning
 
 ---Warns that an option was given under its former name, once per process for each option.
----@param where string  name of the called function
----@param row mr.options.Row
 function M.warn_of_former(where, row)
   if warned[row.formerly] then return end
   warned[row.formerly] = true
@@ -186,10 +162,7 @@ local function shown_type(row)
   return table.concat(parts, "|")
 end
 
----Returns declared options in the form in which fields of a class are documented: name, type and
----text of each.
----@param rows mr.options.Row[]
----@return mr.luacats.Entry[]
+---Returns declared options in the form in which fields of a class are documented: name, type and text of each.
 function M.fields(rows)
   local entries = {}
   for i, row in ipairs(rows) do

@@ -1,5 +1,4 @@
--- Makes the axis of a parameter for figures and for the importance of parameters: its categories or its range, and
--- whether it is logarithmic.
+-- Makes the axis of a parameter for figures and importance: its categories, or its range and scale.
 local check = require "moonrank.check"
 local described = require "moonrank.sweep.described"
 
@@ -14,11 +13,9 @@ local M = {}
 ---@field log boolean
 ---@field step? integer
 
----Returns true if an axis of these numbers should be logarithmic: all numbers are positive, and the
----largest is at least `times` the smallest.
----@param values number[]
+---Returns true if an axis of these numbers should be logarithmic: all numbers are positive, and the largest is at least
+---`times` the smallest.
 ---@param times? number  default 100
----@return boolean
 ---Example: `require("moonrank.results.axes").ratios{1, 20, 300}   --> true`
 function M.ratios(values, times)
   local low, high = math.huge, 0
@@ -26,7 +23,10 @@ function M.ratios(values, times)
   return low > 0 and high / low >= (times or 100)
 end
 
-local function distinct(values)
+---Returns the different values of a list, sorted.
+---@param values any[]
+---@return any[]
+function M.distinct(values)
   local seen, list = {}, {}
   for _, value in ipairs(values) do
     if not seen[value] then list[#list + 1] = value end
@@ -37,7 +37,7 @@ local function distinct(values)
 end
 
 local function numbers(axis, values, part)
-  local sorted = distinct(values)
+  local sorted = M.distinct(values)
   local low, high = sorted[1], sorted[#sorted]
   if part and part.kind == "choice" then
     axis.levels, axis.log = sorted, M.ratios(values, 10)
@@ -49,11 +49,8 @@ local function numbers(axis, values, part)
 end
 
 ---Returns the axis of a parameter for the values in some trials; nil if no trial has the parameter.
----@param space string     the description of the study's space
----@param name string      of the parameter
----@param column any[]     the parameter's value of each trial
----@param rows integer[]   indices of the trials in `column`
----@return mr.results.Axis?
+---@param column any[]    the parameter's value of each trial
+---@param rows integer[]  indices of the trials in `column`
 function M.of(space, name, column, rows)
   local values, numeric = {}, true
   for _, row in ipairs(rows) do
@@ -67,7 +64,7 @@ function M.of(space, name, column, rows)
   local axis = { name = name, log = false }
   if numeric then return numbers(axis, values, described.read(space)[name]) end
   for i, value in ipairs(values) do values[i] = tostring(value) end
-  axis.categories = distinct(values)
+  axis.categories = M.distinct(values)
   return axis
 end
 

@@ -1,35 +1,31 @@
--- Says which columns of a study's tables are results, and whether larger or smaller numbers are better, for the options
--- `order` and `best` of to_latex.
+-- Says which columns of a study's tables are results, and which numbers are better, for the options of to_latex.
 local registry = require "moonrank.metrics.registry"
 
 local M = {}
 
----Returns which values of a number are better; nil if that is not known.
----@param results mr.Results
+---Returns the direction of a number of a study's trials; nil if it is not known.
 ---@param name string  of the number; "value" is the study's
----@return "max"|"min"|nil
-function M.of(results, name)
+function M.direction(results, name)
   local study = results.study
-  local own = name == "value" or name == study.metric
-  local direction = registry.direction(own and study.metric or name) or own and study.direction
-    or registry.usual_direction(name)
+  local own = name == "value" or name == (study.metric or "value")
+  return registry.direction(own and study.metric or name) or own and study.direction or registry.usual_direction(name)
+end
+
+---Returns which values of a number are better, as the direction in the options of mr.table.
+function M.of(results, name)
+  local direction = M.direction(results, name)
   return direction and (direction == "minimize" and "min" or "max") or nil
 end
 
----Notes which columns of a table are results: those with the name of a returned number, and all
----columns from number `from` on, which have values of the number `value`. Returns the table.
----@param results mr.Results
----@param data mr.results.Columns
----@param made mr.Table
+---Notes which columns of a table are results: those with the name of a returned number, and all columns from number
+---`from` on, which have values of the number `value`. Returns the table.
 ---@param from? integer
 ---@param value? string
 ---@return mr.Table
 function M.note(results, data, made, from, value)
-  local is_number = { value = true }
-  for _, name in ipairs(data:numbers()) do is_number[name] = true end
   for c, name in ipairs(made.columns) do
     if from and c >= from then made.better[name] = M.of(results, value)
-    elseif is_number[name] then made.better[name] = M.of(results, name) end
+    elseif name == "value" or data:is_number(name) then made.better[name] = M.of(results, name) end
   end
   return made
 end

@@ -2,6 +2,7 @@
 local left_out = require "moonrank.results.left_out"
 local make_table = require("moonrank.table").new
 local mean = require("moonrank.results.pivot").aggregates.mean
+local united = require("moonrank.results.columns").united
 
 local M = {}
 
@@ -22,12 +23,6 @@ local function mean_of(column, combination)
     values[i] = value
   end
   return mean(values)
-end
-
-local function set_of(names)
-  local set = {}
-  for _, name in ipairs(names) do set[name] = true end
-  return set
 end
 
 -- Returns groups of rows (fields `key` and `rows`). The rows of a group have equal values of the parameters in `names`.
@@ -81,11 +76,9 @@ end
 
 -- Returns the parameters that are neither in `by` (one result for each value) nor in `over` (means over values).
 local function others_of(data, by, over)
-  local known, others = set_of(by), {}
-  for _, name in ipairs(over) do
-    data:column("results:best", name)  -- data:column raises an error if no column has this name
-    known[name] = true
-  end
+  local known, others = {}, {}
+  for _, name in ipairs(over) do data:column("results:best", name) end  -- raises an error about an unknown name
+  for _, name in ipairs(united{ by, over }) do known[name] = true end
   for _, name in ipairs(data.params) do
     if not known[name] then others[#others + 1] = name end
   end
@@ -101,18 +94,14 @@ end
 ---@field most? integer    most values of `over` that a combination has, if none has all
 ---@field all? integer     number of values of `over`, if no combination has all
 
----Returns new counters, all 0, for choosing the best parameter combination: how many combinations
----were considered, left out or NaN, and how many trials and cells they had. Lines below a table
----report the counters.
----@return mr.results.Said
+---Returns new counters, all 0, for choosing the best parameter combination: how many combinations were considered, left
+---out or NaN, and how many trials and cells they had. Lines below a table report the counters.
 function M.said() return { combinations = 0, lacking = 0, nan = 0, trials = 0, cells = 0 } end
 
----Returns the lines below a table of the best parameter combinations. They say how many
----combinations were left out because they lack values of the parameters in `over`, or because their
----mean is NaN. The list is empty if none was left out.
----@param said mr.results.Said
+---Returns the lines below a table of the best parameter combinations. They say how many combinations were left out
+---because they lack values of the parameters in `over`, or because their mean is NaN. The list is empty if none was
+---left out.
 ---@param over string[]  names of parameters
----@return string[]
 function M.notes(said, over)
   local names, notes = table.concat(over, ", "), {}
   if said.lacking > 0 then
@@ -129,32 +118,27 @@ function M.notes(said, over)
   return notes
 end
 
----Returns the rows of trials of the parameter combination with the best mean of column `on` over
----the values of the parameters in `over`; nil if no combination has a mean. It adds the counts of
----combinations, cells and trials to the counters in `said`.
----@param data mr.results.Columns
+---Returns the rows of trials of the parameter combination with the best mean of column `on` over the values of the
+---parameters in `over`; nil if no combination has a mean. It adds the counts of combinations, cells and trials to the
+---counters in `said`.
 ---@param by string[]     parameters that have one value in all of `rows`
 ---@param over string[]   parameters to take means over
 ---@param rows integer[]  trials to choose from
 ---@param on string
 ---@param sign integer    1 if higher means are better, else -1
----@param said mr.results.Said
----@return integer[]?
 function M.rows(data, by, over, rows, on, sign, said)
   local best = best_of(data, others_of(data, by, over), over, rows, data:shown("results:best", on), sign, said)
   return best and best.rows
 end
 
----Returns a table with a row for each group of trials with equal values of the parameters in `by`:
----the combination of the other parameters that has the best mean of the column `on` over the values
----of the parameters in `over`, and its mean of every returned number.
----@param data mr.results.Columns
+---Returns a table with a row for each group of trials with equal values of the parameters in `by`: the combination of
+---the other parameters that has the best mean of the column `on` over the values of the parameters in `over`, and its
+---mean of every returned number.
 ---@param by string[]     parameters to group by
 ---@param over string[]   parameters to take means over
 ---@param rows integer[]  trials to choose from
 ---@param on string       the column that chooses
 ---@param sign integer    1 if higher values are better, else -1
----@return mr.Table
 function M.make(data, by, over, rows, on, sign)
   local others = others_of(data, by, over)
   local heads = { table.unpack(by) }
@@ -179,20 +163,12 @@ function M.make(data, by, over, rows, on, sign)
   return make_table{ columns = heads, rows = lines, notes = notes }
 end
 
----Returns a table with the best trial of each group of trials with equal values of the parameters
----in `by`, and every number that this trial returned.
----@param data mr.results.Columns
----@param by string[]     parameters to group by
----@param rows integer[]  trials to choose from
+---Returns a table with the best trial of each group of trials with equal values of `by`, and its returned numbers.
+---@param by string[]                                  parameters to group by
+---@param rows integer[]                               trials to choose from
 ---@param best_of_rows fun(rows: integer[]): integer?  the best trial among some; nil: the group is left out
----@return mr.Table
 function M.single(data, by, rows, best_of_rows)
-  local heads, seen, lines, counts = { table.unpack(by) }, set_of(by), {}, {}
-  for _, more in ipairs{ { "number" }, data.params, data:numbers() } do
-    for _, name in ipairs(more) do
-      if not seen[name] then heads[#heads + 1] = name end
-    end
-  end
+  local heads, lines, counts = united{ by, { "number" }, data.params, data:numbers() }, {}, {}
   local columns = {}
   for c, name in ipairs(heads) do columns[c] = data:shown("results:best", name) end
   for _, group in ipairs(data:groups("results:best", by, rows)) do

@@ -1,5 +1,4 @@
--- Reads the trials of a study as columns: an array for each parameter, each returned number, and each other field in
--- the store.
+-- Reads the trials of a study as columns: an array for each parameter, returned number and other field.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local damage = require "moonrank.sweep.damage"
@@ -10,6 +9,19 @@ local M = {}
 ---@class mr.results.Columns
 ---@field count integer   number of trials
 local Columns = check.class("mr.results.Columns")
+
+---Returns the names in several lists, each name once, in the order of their first places.
+---@param lists string[][]
+---@return string[]
+function M.united(lists)
+  local names, seen = {}, {}
+  for _, list in ipairs(lists) do
+    for _, name in ipairs(list) do
+      if not seen[name] then names[#names + 1], seen[name] = name, true end
+    end
+  end
+  return names
+end
 
 local of_trial = { number = true, state = true, attempts = true, seed = true, value = true, reason = true,
   traceback = true, wall = true, memory = true, device = true, version = true, started = true, ended = true }
@@ -98,6 +110,16 @@ function Columns:numbers()
   return self._numbers
 end
 
+---Returns true if trials of the study returned a number of this name.
+---@param name string
+---@return boolean
+function Columns:is_number(name)
+  for _, each in ipairs(self:numbers()) do
+    if each == name then return true end
+  end
+  return false
+end
+
 ---Returns a column by name: a parameter, a returned number, or a field of trials such as "wall".
 ---The column has an entry for each trial: nil if the trial has no value, or if the value is NaN. An
 ---unknown name is an error.
@@ -106,10 +128,9 @@ end
 ---@return table<integer, any>
 function Columns:column(where, name)
   if self._columns[name] then return self._columns[name] end
-  local known, own = {}, metrics.our_name(name)
-  for _, each in ipairs(self:numbers()) do known[each] = true end
-  if not known[name] and known[own] then return self:column(where, own) end
-  if known[name] then
+  local own = metrics.our_name(name)
+  if not self:is_number(name) and self:is_number(own) then return self:column(where, own) end
+  if self:is_number(name) then
     self._columns[name] = self:_read([[SELECT n.trial AS id, n.value FROM numbers n JOIN trials t ON t.id = n.trial
       WHERE t.study = ?1 AND n.name = ?2]], name)
   elseif of_trial[name] then
@@ -129,10 +150,9 @@ end
 ---@param name string
 ---@return table<integer, any>
 function Columns:shown(where, name)
-  local column, shown, numbers, is_number = self:column(where, name), {}, self:numbers(), false
+  local column, shown, numbers = self:column(where, name), {}, self:numbers()
   local own = name == "value" and (self._study.metric or #numbers == 1 and numbers[1]) or metrics.our_name(name)
-  for _, each in ipairs(numbers) do is_number = is_number or each == name or each == own end
-  if not is_number then return column end
+  if not self:is_number(name) and not self:is_number(own) then return column end
   local found = self._store:columns([[SELECT n.trial AS id FROM numbers n JOIN trials t ON t.id = n.trial
     WHERE t.study = ?1 AND n.name IN (?2, ?3) AND n.value IS NULL]], self._study.id, name, own)
   if #found.id == 0 then return column end
@@ -144,8 +164,7 @@ function Columns:shown(where, name)
   return shown
 end
 
--- Returns true if `value` is one of the keys of `values`. Numbers are equal if nine digits agree, because a grid's
--- 0.00099999999999 is printed as 0.001.
+-- Returns true if `value` is a key of `values`, to nine digits: a grid's 0.00099999999999 is printed as 0.001.
 local function is_one_of(value, values)
   if values[value] then return true end
   for other in pairs(type(value) == "number" and values or {}) do

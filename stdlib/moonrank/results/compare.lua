@@ -13,8 +13,8 @@ local make_table = require("moonrank.table").new
 
 local M = {}
 
----Corrections of p-values for the number of tests, by name. Each takes a list of p-values and
----returns the corrected list. A NaN is a test that was not made: it stays NaN and does not count.
+---Corrections of p-values for the number of tests, by name. Each takes a list of p-values and returns the corrected
+---list. A NaN is a test that was not made: it stays NaN and does not count.
 local corrections = {}
 M.corrections = corrections
 
@@ -56,8 +56,7 @@ local function by_others(results, data, o, rows, said)
   return found
 end
 
--- Returns the sorted keys of the cells that two groups of trials share. A cell contains the trials that agree in all
--- parameters except the compared one.
+-- Returns the sorted keys of the cells (trials with equal other parameters) that two groups of trials share.
 local function shared(a, b)
   local keys = {}
   for key in pairs(a) do
@@ -67,15 +66,13 @@ local function shared(a, b)
   return keys
 end
 
--- Returns the mean of a number over the trials of a cell (trials with equal parameters); nil if no trial of the cell
--- returned the number.
+-- Returns the mean of a number over a cell (trials with equal parameters); nil if no trial returned the number.
 local function value_of_cell(name, column, cell)
   local values = pivot.values_at("results:compare", name, column, cell)
   return #values > 0 and pivot.aggregates.mean(values) or nil
 end
 
--- Returns paired samples of two groups of trials. A pair has the means of the two cells (trials with equal parameters)
--- that agree in all parameters except the compared one.
+-- Returns paired samples of two groups of trials: means of the cells that agree in the other parameters.
 local function pairs_of_trials(name, column, a, b)
   local x, y = {}, {}
   for _, key in ipairs(shared(a, b)) do
@@ -107,8 +104,7 @@ local function same_positions(results, numbers, cells)
   return not unknown or cells == 2
 end
 
--- Returns a trial's values per list. Each list is named by the number of its user or query, or by its position in the
--- trial.
+-- Returns a trial's values per list, named by the lists' users or queries, or by position in the trial.
 local function part_of(results, number, metric, by_position)
   local values, ids = results:per_list(number, metric):totable(), not by_position and results:list_ids(number) or nil
   if ids then
@@ -192,11 +188,7 @@ local function mean(values, lists)
   return sum / count
 end
 
----Returns the table of results:compare, with a row for each pair of values of the parameter `o.by`.
----`o` is a table with the options by, value, test, correction, lists, over and where.
----@param results mr.Results
----@param o table
----@return mr.Table
+-- Returns the table of results:compare, with a row for each pair of values of `o.by`; `o` has the options.
 function M.make(results, o)
   local where = "results:compare"
   local data = results:columns()

@@ -1,5 +1,4 @@
--- Makes the notes below the tables of a study: how many users and items were not in the training data, and the
--- conventions of the metrics (gain, ties, cutoff).
+-- Makes the notes below a study's tables: users and items that training did not see, and metrics' conventions.
 local check = require "moonrank.check"
 local conventions = require "moonrank.metrics.conventions"
 local forced = require "moonrank.sweep.forced"
@@ -9,8 +8,7 @@ local registry = require "moonrank.metrics.registry"
 
 local M = {}
 
--- Returns the conventions of metrics that the store has for each trial, by the trial's number: a text for each metric
--- name.
+-- Returns the conventions of metrics in the store: for each trial's number, a text by name of the metric.
 local function kept_of(results)
   local by_number = results._data.conventions
   if by_number then return by_number end
@@ -46,19 +44,18 @@ end
 -- Returns an entry for each of the columns that has numbers returned by trials: the column's values, and the names
 -- under which the store may have the conventions of the column's metric.
 local function shown_columns(results, data, columns)
-  local is_number, shown = { value = true }, {}
-  for _, name in ipairs(data:numbers()) do is_number[name] = true end
+  local shown = {}
+  local function is_number(name) return name == "value" or data:is_number(name) end
   for _, column in ipairs(columns) do
-    local name = is_number[column] and column or registry.our_name(column)
-    if is_number[name] then
+    local name = is_number(column) and column or registry.our_name(column)
+    if is_number(name) then
       shown[#shown + 1] = { names = names_of(results, name), values = data:column("results", name) }
     end
   end
   return shown
 end
 
--- Adds the notes of one trial to `said`, which collects the notes of all rows of a table. A note that `said` has
--- already is not added again.
+-- Adds one trial's notes to `said`, which collects the different notes of all rows of a table.
 local function add_row(said, texts, shown, row, is_done)
   local function once(key)
     local is_new = not said.keys[key]
@@ -90,14 +87,11 @@ local function numerics_line(results, numbers)
     or nil
 end
 
----Returns the note lines below a table with the given columns. They say whether trials of several
----numerics versions are mixed, and how many users and items were not in the training data. They
----also state the conventions of the metrics, or that the conventions are unknown.
----@param results mr.Results
----@param data mr.results.Columns
----@param rows integer[]      the shown trials, as indices in `data`
----@param columns string[]    names of the shown columns
----@return string[]
+---Returns the note lines below a table with the given columns. They say whether trials of several numerics versions are
+---mixed, and how many users and items were not in the training data. They also state the conventions of the metrics, or
+---that the conventions are unknown.
+---@param rows integer[]    the shown trials, as indices in `data`
+---@param columns string[]  names of the shown columns
 function M.notes(results, data, rows, columns)
   local by_number, shown = kept_of(results), shown_columns(results, data, columns)
   local said = { keys = {}, metrics = {}, new = {}, unknown = {} }
@@ -115,13 +109,9 @@ function M.notes(results, data, rows, columns)
   return notes
 end
 
----Adds the lines below a table of trials: `first` (a line or nil), the notes that the table has
----already, and notes on mixed versions, unseen users and the conventions of metrics (`notes`). It
----returns the table.
----@param results mr.Results
----@param made mr.Table
----@param data mr.results.Columns
----@param rows integer[]       the shown trials, as indices in `data`
+---Adds the lines below a table of trials: `first` (a line or nil), the notes that the table has already, and notes on
+---mixed versions, unseen users and the conventions of metrics (`notes`). It returns the table.
+---@param rows integer[]     the shown trials, as indices in `data`
 ---@param columns? string[]  names of the shown columns (default: the table's)
 ---@param first? string
 ---@return mr.Table
@@ -134,8 +124,7 @@ function M.below(results, made, data, rows, columns, first)
   return made
 end
 
--- Returns true if two metrics have different values of an option that both have. Cutoffs are not compared, because they
--- are part of the metrics' names.
+-- Returns true if two metrics differ in an option that both have. Cutoffs are not compared: names contain them.
 local function differ(a, b)
   for _, option in ipairs{ "gain", "ties", "empty", "relevant", "denominator" } do
     local x, y = a.kept[option], b.kept[option]
@@ -144,11 +133,8 @@ local function differ(a, b)
   return false
 end
 
----Raises an error if two trials evaluated a column's metric under different conventions (gain,
----ties, empty lists).
----@param where string        name of the called function, for the error
----@param results mr.Results
----@param numbers integer[]   of the trials
+---Raises an error if two trials evaluated a column's metric under different conventions (gain, ties, empty lists).
+---@param numbers integer[]  of the trials
 ---@param column string
 function M.check(where, results, numbers, column)
   local by_number, first, first_number = kept_of(results), nil, nil

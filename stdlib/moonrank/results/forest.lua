@@ -60,8 +60,7 @@ local function sort_cells(order, counts, sums, ordered)
   end)
 end
 
--- Returns the best split of a dimension: the sum of squares that it explains, and how many cells with trials go to the
--- left. Both sides must have at least `leaf` trials.
+-- Returns the sum of squares of a dimension's best split, and how many cells go left. `leaf` trials stay on each side.
 local function best_of(grower, counts, sums, order, total, sum)
   local left, left_sum, best, at = 0, 0.0, 0.0, nil
   for i = 1, #order - 1 do
@@ -92,11 +91,9 @@ local function left_cells(dimension, cells, order, at, counts, total)
   return set
 end
 
--- Returns the split that explains the largest sum of squares of a node. Among splits that differ by rounding errors
--- only, the first one is chosen.
+-- Returns the split that explains the largest sum of squares of a node, the first of those that differ by rounding.
 local function find_split(grower, nodes, box, total, sum)
-  -- Smallest improvement of a split that counts. Smaller improvements are rounding errors, because the values have mean
-  -- square 1.
+  -- Smaller improvements of a split are rounding errors, because the values have mean square 1.
   local rounding = 1e-10 * total
   local found = { explained = sum * sum / total + rounding }
   for j, dimension in ipairs(grower.dimensions) do
@@ -157,12 +154,11 @@ local function grow(grower, nodes, box)
   grow(grower, right, half(box, split.j, split.set, false))
 end
 
----Grows a regression tree and returns its leaves. Each split explains as much of the node's sum of
----squares as possible. A node is split only on parameters that apply to all of its trials.
----@param dimensions mr.results.Dimension[]
----@param y number[]          by trial, with a mean square near 1
----@param weight integer[]    number of times that each trial counts
----@param leaf integer        smallest sum of the weights of a leaf's trials
+---Grows a regression tree and returns its leaves. Each split explains as much of the node's sum of squares as possible.
+---A node is split only on parameters that apply to all of its trials.
+---@param y number[]        by trial, with a mean square near 1
+---@param weight integer[]  number of times that each trial counts
+---@param leaf integer      smallest sum of the weights of a leaf's trials
 ---@return mr.results.Leaf[]
 function M.tree(dimensions, y, weight, leaf)
   local grower = { dimensions = dimensions, weighted = {}, weight = weight, leaf = leaf, leaves = {}, counts = {},
@@ -203,8 +199,7 @@ local function measured(dimensions, leaves)
   return shares, mean, variance
 end
 
--- Computes the variance due to dimension j alone. The tree's function is averaged over all other dimensions; the result
--- is the mean square of this average over the cells of j.
+-- Computes the variance due to dimension j alone: the mean square over j of the mean over all other dimensions.
 local function one_way(weights, leaves, shares, j)
   local steps, square, sum = {}, 0.0, 0.0
   for c = 1, #weights + 1 do steps[c] = 0.0 end
@@ -267,10 +262,9 @@ local function two_way(dimensions, leaves, shares, j, k)
   return square
 end
 
----Returns the mean and variance of a tree's function over all combinations of cells, each weighted
----by its share of the space. It also returns the part of the variance due to each single dimension,
----and the part due to each pair of dimensions beyond their single parts.
----@param dimensions mr.results.Dimension[]
+---Returns the mean and variance of a tree's function over all combinations of cells, each weighted by its share of the
+---space. It also returns the part of the variance due to each single dimension, and the part due to each pair of
+---dimensions beyond their single parts.
 ---@param leaves mr.results.Leaf[]
 ---@return { mean: number, variance: number, single: number[], pair: table<integer, table<integer, number>> }
 function M.variance(dimensions, leaves)

@@ -6,7 +6,6 @@ local axes = require "moonrank.results.axes"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local forest = require "moonrank.results.forest"
-local frame = require "moonrank.sweep.frame"
 local tables = require "moonrank.table"
 
 local M = {}
@@ -32,19 +31,6 @@ local function level_cells(levels, key)
   return function(value) return index[key and key(value) or value] end, weights
 end
 
-local function sorted_values(column, rows, to)
-  local seen, list = {}, {}
-  for _, row in ipairs(rows) do
-    local value = column[row]
-    if value ~= nil and not seen[value] then
-      seen[value] = true
-      list[#list + 1] = to(value)
-    end
-  end
-  table.sort(list)
-  return list
-end
-
 -- Returns cut points that divide an axis into cells. A cut lies halfway between neighbouring values of trials. If there
 -- are too many values, the cells get equally many values each.
 local function places(values)
@@ -56,8 +42,7 @@ local function places(values)
   return found
 end
 
--- Divides an axis of numbers into cells. If the axis has few integers, each integer has a cell, as wide as on the axis
--- (linear or logarithmic) of the sampler.
+-- Divides an axis of numbers into cells. Few integers have a cell each, as wide as on the sampler's axis.
 local function number_cells(axis, column, rows)
   local to = axis.log and function(x) return core.number_log(x) end or function(x) return x + 0.0 end
   local low, high, half = axis.low, axis.high, (axis.step or 0) / 2
@@ -65,7 +50,9 @@ local function number_cells(axis, column, rows)
   if axis.step and (high - low) // axis.step < most_cells then
     for x = low, high - axis.step, axis.step do inside[#inside + 1] = to(x + half) end
   else
-    inside = places(sorted_values(column, rows, to))
+    local values = {}
+    for _, row in ipairs(rows) do values[#values + 1] = column[row] ~= nil and to(column[row]) or nil end
+    inside = places(axes.distinct(values))
   end
   local first, last = to(low - half), to(high + half)
   for c = 1, #inside + 1 do
@@ -81,13 +68,8 @@ local function number_cells(axis, column, rows)
   end, weights
 end
 
----Returns a parameter as a dimension of the regression trees: its axis divided into cells, and the
----cell of each trial. Returns nil if no trial has the parameter.
----@param space string   the description of the study's space
----@param name string
----@param column any[]    the parameter's value of each trial; nil if it does not apply
----@param rows integer[]  indices of the trials in `column`
----@return mr.results.Dimension?
+-- Returns a parameter as a dimension of the regression trees (mr.results.Dimension): its axis divided into cells, and
+-- the cell of each trial in `rows`. Returns nil if no trial has the parameter.
 function M.dimension(space, name, column, rows)
   local axis = axes.of(space, name, column, rows)
   if not axis then return nil end
@@ -154,8 +136,7 @@ end
 
 local function pair_key(a, b) return a < b and a .. " " .. b or b .. " " .. a end
 
--- Grows the forest. Returns the variance share of each parameter in each tree, the share of each pair in each tree, and
--- the number of trees that found a difference.
+-- Grows the forest. Returns the shares of parameters and of pairs by tree, and how many trees found a difference.
 local function grown(dimensions, y, o)
   local single, pair, count = {}, {}, 0
   local function note(shares, name, share)
@@ -185,13 +166,8 @@ local function by_share(list, name)
   end)
 end
 
----Computes the importance of parameters for a number `y` of the trials: the share of each
----parameter, and of each pair, in the variance of y. Too few trials, and numbers that are all
----equal, are errors.
----@param dimensions mr.results.Dimension[]
----@param y number[]  the number of each trial, in the order of the dimensions' `codes`
----@param o { metric: string, trees: integer, seed: integer, leaf?: integer, title?: string }
----@return mr.Importance
+-- Computes the importance of parameters for a number `y` of each trial, in the order of the dimensions' `codes`. Too
+-- few trials, and numbers that are all equal, are errors.
 function M.of(dimensions, y, o)
   local where = "results:importance"
   local needed = math.max(least_trials, trials_each * #dimensions)
@@ -237,11 +213,7 @@ local function values_of(results, data, rows, o, metric)
   return values
 end
 
----Computes the importance of a study's parameters. `o` is a table with the options value, where,
----step, trees, leaf and seed.
----@param results mr.Results
----@param o table
----@return mr.Importance
+-- Computes the result of results:importance; `o` has its options.
 function M.make(results, o)
   local where = "results:importance"
   local data = results:columns(o.step and { "done", "pruned" } or nil)
@@ -259,8 +231,7 @@ function M.make(results, o)
     leaf = o.leaf, seed = o.seed, title = results.name })
 end
 
--- Returns table rows of name, share and standard deviation, for all parameters and for pairs whose share is at least
--- `least`.
+-- Returns rows of name, share and standard deviation for parameters, and for pairs with a share of at least `least`.
 local function lines_of(self, least)
   local rows = {}
   for _, each in ipairs(self.parameters) do rows[#rows + 1] = { each.name, each.share, each.sd } end
@@ -279,19 +250,6 @@ end
 ---share's standard deviation over trees.
 ---@return mr.Table
 function Importance:table() return table_of(lines_of(self, 0)) end
-
----Returns JSON with the metric, the numbers of trials and trees, and the lists of parameters and
----pairs. Its field `rest` is the share of interactions of three and more parameters.
----@return string
-function Importance:to_json()
-  local function list(entries)
-    local parts = {}
-    for i, each in ipairs(entries) do parts[i] = frame.to_json(each) end
-    return "[" .. table.concat(parts, ",") .. "]"
-  end
-  local head = frame.to_json{ metric = self.metric, trials = self.trials, trees = self.trees, rest = self.rest }
-  return ('%s,"parameters":%s,"pairs":%s}'):format(head:sub(1, -2), list(self.parameters), list(self.pairs))
-end
 
 tables.add_exports(Importance)
 

@@ -1,5 +1,4 @@
--- Makes the notes below the tables of a study: how many trials are not shown, and whether cells have unequal numbers of
--- trials.
+-- Makes notes below a study's tables: how many trials are not shown, and cells with unequal numbers of trials.
 local M = {}
 
 ---The states of a trial, in the order in which notes count them.
@@ -10,7 +9,6 @@ M.states_text = "a list of states: " .. table.concat(M.states, ", ")
 
 ---Returns true if every entry of a list is the name of a trial's state.
 ---@param list string[]
----@return boolean
 ---Example: `require("moonrank.results.left_out").are_states{"done", "finished"}   --> false`
 function M.are_states(list)
   local known = {}
@@ -21,13 +19,10 @@ function M.are_states(list)
   return true
 end
 
----Returns a line that says how many trials a table leaves out because of their states (failed,
----pruned, ...); nil if no trial is left out.
----@param results mr.Results
----@param where string  name of the function in errors
----@param wanted? table<string, any>   only trials with these parameter values count
----@param states? string[]             states of the trials that are shown (default: done)
----@return string?
+---Returns a line that says how many trials a table leaves out by state (failed, pruned, ...); nil for none.
+---@param where string                name of the function in errors
+---@param wanted? table<string, any>  only trials with these parameter values count
+---@param states? string[]            states of the trials that are shown (default: done)
 function M.note(results, where, wanted, states)
   local all, shown, counts, left = results:columns(M.states), {}, {}, 0
   for _, state in ipairs(states or { "done" }) do shown[state] = true end
@@ -44,11 +39,9 @@ function M.note(results, where, wanted, states)
   return ("%d of %d trials are left out: %s"):format(left, #rows, table.concat(parts, ", "))
 end
 
----Returns a line that says that the cells or groups of a table have unequal numbers of trials.
----Returns nil if the numbers are equal.
+---Returns a line that says that cells or groups have unequal numbers of trials; nil if they are equal.
 ---@param what string       "cells"
 ---@param counts integer[]  number of trials of each cell
----@return string?
 ---Example: `require("moonrank.results.left_out").spread("cells", {3, 1, 3})   --> cells have 1 to 3 trials`
 function M.spread(what, counts)
   local least, most = math.huge, 0
@@ -56,16 +49,9 @@ function M.spread(what, counts)
   return least < most and ("%s have %d to %d trials"):format(what, least, most) or nil
 end
 
----Returns a line that says that trials with the same parameters were averaged: how many trials, in
----how many cells. Returns nil if no two trials have the same parameters.
+---Returns a line that says how many trials with equal parameters were averaged, in how many cells; nil for none.
 ---@param trials integer  number of trials
 ---@param cells integer   number of different combinations of parameters
----@return string?
----Example:
----```lua
----local repeated = require("moonrank.results.left_out").repeated
----repeated(24, 6)   --> repeated trials are averaged: 24 trials in 6 cells
----```
 function M.repeated(trials, cells)
   return trials > cells and ("repeated trials are averaged: %d trials in %d cells"):format(trials, cells) or nil
 end

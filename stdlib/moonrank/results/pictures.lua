@@ -8,13 +8,7 @@ local M = {}
 
 local function metric_of(results, value) return value == "value" and results.study.metric or value end
 
----Draws the trials' numbers (`o.value`) against the values of the parameter `name`. A numeric
----parameter gives a scatter plot. A parameter with other values gives bars of means with standard
----deviations.
----@param results mr.Results
----@param name string
----@param o mr.results.ValueOptions
----@return mr.Figure
+-- Draws the figure of results:marginal: points for a numeric parameter, else bars of means with deviations.
 function M.marginal(results, name, o)
   local where = "results:marginal"
   local plot, data = require "moonrank.plot", results:columns()
@@ -43,8 +37,7 @@ function M.marginal(results, name, o)
     title = results.name }
 end
 
--- Averages curves step by step. Returns the steps and the means. The mean at a step is over the curves that have a
--- finite value at this step.
+-- Returns the steps of several curves, and the mean of the curves with a finite value at each step.
 local function mean_curve(curves)
   local sums, counts, steps, values = {}, {}, {}, {}
   for _, curve in ipairs(curves) do
@@ -63,11 +56,8 @@ end
 
 local most_curves = 12
 
----Draws curves of the values that trials reported at each step. With `o.by`, a curve is the mean
----over the trials with one value of that parameter. Otherwise, each of the best trials has a curve.
----@param results mr.Results
----@param o mr.results.CurvesOptions
----@return mr.Figure
+-- Draws the figure of results:curves. With `o.by`, a curve is the mean over the trials with one value of that
+-- parameter. Otherwise, each of the best trials has a curve.
 function M.curves(results, o)
   local where = "results:curves"
   local plot, data = require "moonrank.plot", results:columns(o.states)
@@ -125,11 +115,7 @@ local function coordinate(results, data, name, rows)
     and { axis.low, axis.high } or nil }
 end
 
----Draws parallel coordinates: an axis with its own scale for each parameter, an axis for the
----returned number, and a line for each trial, coloured by its number.
----@param results mr.Results
----@param o mr.results.ParallelOptions
----@return mr.Figure
+-- Draws the figure of results:parallel.
 function M.parallel(results, o)
   local where = "results:parallel"
   local data = results:columns{ "done", "pruned", "failed", "killed" }

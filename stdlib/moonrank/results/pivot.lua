@@ -1,4 +1,4 @@
--- Implements results:pivot, which makes tables with one number per combination of parameters.
+-- Implements results:pivot: tables with one number per combination. `where` is the called function, for errors.
 local check = require "moonrank.check"
 local left_out = require "moonrank.results.left_out"
 local make_table = require("moonrank.table").new
@@ -39,12 +39,9 @@ function M.has_nan(values)
   return false
 end
 
----Returns the value of an option as a list of names. The value is one name, a list of names, or nil
----for an empty list; any other value is an error.
----@param where string   name of the called function, for errors
+---Returns the value of an option, which is one name, a list of names or nil, as a list; other values are errors.
 ---@param option string  name of the option, for errors
 ---@param value? string|string[]
----@return string[]
 function M.names_of(where, option, value)
   if value == nil then return {} end
   if type(value) == "string" then return { value } end
@@ -62,13 +59,9 @@ local function aggregate_of(aggregate)
   return function(values) return M.has_nan(values) and 0 / 0 or made(values) end
 end
 
----Returns the numbers that a column has in the given rows. Rows without a value are skipped. A
----value that is not a number is an error.
----@param where string     name of the called function, for errors
----@param name string      name of the column, for errors
+---Returns the numbers of a column in the given rows that have a value. Other values than numbers are errors.
 ---@param column table<integer, any>
 ---@param rows integer[]
----@return number[]
 function M.values_at(where, name, column, rows)
   local values = {}
   for _, row in ipairs(rows) do
@@ -90,9 +83,7 @@ end
 
 ---Returns the pivot table of a study's trials: one number per combination of the parameters in
 ---`rows` and `columns`.
----@param data mr.results.Columns
 ---@param o mr.PivotOptions
----@return mr.Table
 function M.make(data, o)
   local where = "results:pivot"
   local by_row, by_column = M.names_of(where, "rows", o.rows), M.names_of(where, "columns", o.columns)

@@ -6,16 +6,11 @@ local make_table = require("moonrank.table").new
 
 local M = { states = left_out.states }
 
----Returns the name of the number by which a study compares its trials: its metric, or "value" if
----the metric has no name.
----@param study table  the study's row in the store
----@return string
+---Returns the name of the number by which a study compares trials: its metric, or "value" if it has no name.
 function M.metric_of(study) return study.metric or "value" end
 
----Returns the number of trials in each state as text, such as "12 done, 1 failed". Without trials,
----it is "no trials".
+---Returns the number of trials in each state as text, such as "12 done, 1 failed". Without trials, it is "no trials".
 ---@param counts table<string, integer>  by state
----@return string
 ---Example: `require("moonrank.results.text").counts{failed = 1, done = 12}   --> 12 done, 1 failed`
 function M.counts(counts)
   local parts = {}
@@ -50,13 +45,10 @@ local function failures_text(results)
   return table.concat(lines, "\n")
 end
 
----Returns a text about the studies of a store: their counts of trials, best trials, and why trials
----failed.
----@param path string      of the store
+---Returns a text about the studies of a store: their counts of trials, best trials, and why trials failed.
 ---@param names string[]  of the studies
 ---@param open fun(path: string, name: string): mr.Results  opens a study
 ---@param note? string  last line, which says that a copy of the store was read
----@return string
 function M.of(path, names, open, note)
   local lines = {}
   local function add(text) lines[#lines + 1] = "  " .. text:gsub("\n", "\n  ") end

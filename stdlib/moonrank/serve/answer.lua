@@ -1,5 +1,4 @@
--- Answers requests to `moonrank serve`: makes a status, headers and a body from a request. This module opens no socket,
--- so that specs can call it.
+-- Answers requests to `moonrank serve` with a status, headers and a body. It opens no socket, so specs can call it.
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 local html = require "moonrank.serve.html"
@@ -36,43 +35,30 @@ local function page_of(path, store, parts, state)
   return 200, request.headers(page_type), html.page(made.title, made.path, made.body, made.live, state)
 end
 
--- The check for damaged rows reads every row of a store, so a store that passed it is not checked in every request. The
--- check is repeated if a page cannot be made, and otherwise after a time: `rarely` times the duration of the check, but
--- at least `soonest` seconds.
-local rarely <const>, soonest <const> = 50, 10
-
 ---The memory of a server between requests, for its store.
 ---@class mr.serve.Memory
 ---@field state string       of the store's files, as core.store_stamp names it
 ---@field trials table       what moonrank.serve.read keeps while the state is the same
 ---@field is_checked boolean whether the rows were found intact
----@field again number       time after which a changed store is checked again
 
--- Opens the store for a request, and updates what the server remembers about the store between requests (`memory`).
--- Checks the store for damaged rows if it is time for this check.
+-- Opens the store for a request, and updates what the server remembers about the store between requests (`memory`). The
+-- check for damaged rows reads every row, so a store that passed it is checked again only if a page cannot be made.
 local function opened(path, memory)
-  local state, began = core.store_stamp(core.followed(path)), core.clock()
-  local is_same = state ~= "" and state == memory.state
-  if not is_same then memory.trials = {} end
+  local state = core.store_stamp(core.followed(path))
+  if state == "" or state ~= memory.state then memory.trials = {} end
   memory.state = state
-  local is_checked = memory.is_checked and (is_same or began < memory.again)
+  local is_checked = memory.is_checked
   memory.is_checked = false
-  local store = stores.open(path, "read", nil, is_checked)
-  if not is_checked then
-    local now = core.clock()
-    memory.again = now + math.max(soonest, rarely * (now - began))
-  end
+  local store = stores.open(path, "read", is_checked)
   memory.is_checked, store.kept = not store.leaves_out, memory.trials
   return store
 end
 
----Returns a new object in which a server keeps what it knows of its store from one request to the
----next: rows that were read, and whether the store was checked. With a path, opens and checks the
----store now, and raises an error if it cannot be read. Without a path, nothing is opened.
----@param path? string
----@return mr.serve.Memory
+---Returns a new object in which a server keeps what it knows of its store from one request to the next: rows that were
+---read, and whether the store was checked. With a path, opens and checks the store now, and raises an error if it
+---cannot be read. Without a path, nothing is opened.
 function M.memory(path)
-  local memory = { state = "", trials = {}, is_checked = false, again = 0 }
+  local memory = { state = "", trials = {}, is_checked = false }
   if path then opened(path, memory):close() end
   return memory
 end
@@ -100,10 +86,7 @@ local function shown(path, memory, parts)
   return told(500, "The page cannot be made", tostring(code), nil, true)
 end
 
----Answers a request about the store at `path`. A store that cannot be read gives a page that says why
----and is refreshed.
----@param path string
----@param guard mr.serve.Guard
+---Answers a request about the store at `path`. A store that cannot be read gives a page that says why and is refreshed.
 ---@param asked { method: string, target: string, host: string, cookie: string }
 ---@param memory? mr.serve.Memory  of earlier requests
 ---@return integer status

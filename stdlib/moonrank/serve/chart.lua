@@ -1,5 +1,4 @@
--- Draws the figures of `moonrank serve` as SVG inside the page. Their colours come from classes of the style sheet, so
--- that they follow the browser's light or dark mode.
+-- Draws the figures of `moonrank serve` as SVG in the page, in colours of the style sheet (light or dark mode).
 local html = require "moonrank.serve.html"
 
 local M = {}
@@ -14,8 +13,7 @@ M.most_named = 500
 -- Numbers outside these limits are not drawn, because their differences may not be finite.
 local function is_drawn(x) return type(x) == "number" and x > -1e150 and x < 1e150 end
 
--- Returns an axis that covers the numbers in `values`. Its ticks are round: multiples of 1, 2 or 5 times a power of
--- ten, or powers of ten on a logarithmic axis.
+-- Returns an axis for the numbers in `values`, with round ticks: 1, 2 or 5 times a power of ten.
 local function axis_of(values, wants_log, whole)
   local low, high = math.huge, -math.huge
   for i = 1, #values do
@@ -141,31 +139,13 @@ local function add_mark(out, each, inside)
   out[#out + 1] = each.target and html.link(each.target, mark, ' tabindex="-1"') or mark
 end
 
--- Returns the coordinate of each value on an axis that is drawn from `from` to `to`. The entry is false for a value
--- that is not drawn.
-local function coordinates(axis, values, from, to)
-  local out, low, size = {}, axis.low, (to - from) / (axis.high - axis.low)
-  local places, log = axis.places, axis.log
-  for i = 1, #values do
-    local value = values[i]
-    if places then value = places[tostring(value)]
-    elseif not is_drawn(value) or log and value <= 0 then value = nil
-    elseif log then value = math.log(value, 10)
-    end
-    out[i] = value and from + (value - low) * size or false
-  end
-  return out
-end
-
--- Draws dots without titles and links as one path, whose segments of length 0 look like dots. Dots at equal coordinates
--- are drawn once.
+-- Draws dots without titles as one path of segments of length 0. Dots at equal coordinates are drawn once.
 local function add_plain_dots(out, group, x_axis, y_axis)
-  local xs = coordinates(x_axis, group.x, left, width - right)
-  local ys = coordinates(y_axis, group.y, height - bottom, top)
   local parts, seen = {}, {}
-  for i = 1, #xs do
-    if xs[i] and ys[i] then
-      local x, y = (xs[i] + 0.5) // 1 | 0, (ys[i] + 0.5) // 1 | 0
+  for i = 1, #group.x do
+    local x, y = at(x_axis, group.x[i], left, width - right), at(y_axis, group.y[i], height - bottom, top)
+    if x and y then
+      x, y = (x + 0.5) // 1 | 0, (y + 0.5) // 1 | 0
       local key = x << 16 | y
       if not seen[key] then seen[key], parts[#parts + 1] = true, "M" .. x .. " " .. y .. "h0" end
     end
@@ -177,7 +157,6 @@ end
 ---@param o { title: string, x: string, y: string, lines: mr.serve.Line[]?, dots: mr.serve.Dot[]? }
 ---`o.plain` has many dots (mr.serve.Plain[]), `o.log_x` allows a logarithmic x axis, `o.whole_x` says
 ---that x are integers, `o.legend` is HTML below the figure.
----@return string
 function M.figure(o)
   local xs, ys = collect(o, 1), collect(o, 2)
   local numbers = true
@@ -185,8 +164,7 @@ function M.figure(o)
   local x_axis = numbers and axis_of(xs, o.log_x, o.whole_x) or axis_of_texts(xs)
   local y_axis = axis_of(ys)
   local function place(point)
-    local x, y = at(x_axis, point[1], left, width - right), at(y_axis, point[2], height - bottom, top)
-    return x, y
+    return at(x_axis, point[1], left, width - right), at(y_axis, point[2], height - bottom, top)
   end
   local out = { ('<figure><figcaption>%s</figcaption><svg viewBox="0 0 %d %d" role="img" aria-label="%s">'):format(
     html.text(o.title), width, height, html.text(o.title)) }

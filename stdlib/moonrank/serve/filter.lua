@@ -23,8 +23,7 @@ local function word_test(word)
   end
 end
 
--- Returns a function that compares a trial's value with the text `wanted`, as in "lr<0.01". Numbers are compared as
--- numbers, other values as texts.
+-- Returns a function that tests a trial's value, as in "lr<0.01": numbers as numbers, other values as texts.
 local function value_test(name, operator, wanted)
   local number, same = tonumber(wanted), compared[operator]
   return function(trial)
@@ -36,12 +35,9 @@ local function value_test(name, operator, wanted)
   end
 end
 
----Returns a function that is true for the trials which a filter shows, and a list of sentences
----about terms that are ignored.
----@param text string
+---Returns a function that is true for the trials that a filter shows, and sentences about ignored terms.
 ---@param known table<string, any>  names of the columns as keys
 ---@return fun(trial: mr.serve.Trial): boolean
----@return string[]
 ---Example: `#select(2, require("moonrank.serve.filter").new("lr<1 x=2", {lr = true}))   --> 1`
 function M.new(text, known)
   local tests, problems = {}, {}

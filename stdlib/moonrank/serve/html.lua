@@ -6,14 +6,10 @@ local progress = require "moonrank.system.progress"
 local M = {}
 
 ---Returns a value as HTML text. Control characters and invalid UTF-8 are shown as escapes.
----@param value any
----@return string
 ---Example: `require("moonrank.serve.html").text "<b>"   --> &lt;b&gt;`
 function M.text(value) return escape_html(core.safe_text(tostring(value), true)) end
 
 ---Returns a number, text or boolean of a store as HTML text with few digits; a dash for nil.
----@param value any
----@return string
 ---Example: `require("moonrank.serve.html").value(0.123456789)   --> 0.12346`
 function M.value(value)
   if value == nil then return "&ndash;" end
@@ -26,7 +22,6 @@ end
 
 ---Returns a duration as text.
 ---@param seconds any  nil gives a dash
----@return string
 ---Example: `require("moonrank.serve.html").duration(90)   --> 1 min 30 s`
 function M.duration(seconds)
   if type(seconds) ~= "number" or seconds ~= seconds then return "&ndash;" end
@@ -34,8 +29,6 @@ function M.duration(seconds)
 end
 
 ---Returns a number of bytes as text.
----@param bytes any  nil gives a dash
----@return string
 ---Example: `require("moonrank.serve.html").bytes(3 << 20)   --> 3.0 MiB`
 function M.bytes(bytes)
   if type(bytes) ~= "number" then return "&ndash;" end
@@ -44,7 +37,6 @@ function M.bytes(bytes)
 end
 
 ---Returns a link; `target` is escaped, `inside` is HTML.
----@return string
 function M.link(target, inside, attributes)
   return ('<a href="%s"%s>%s</a>'):format(escape_html(target), attributes or "", inside)
 end
@@ -53,26 +45,22 @@ local states = {}
 for _, state in ipairs(require("moonrank.results.left_out").states) do states[state] = true end
 
 ---Returns the name of a trial's state as a CSS class; "other" for a state that is not known.
----@return string
 function M.state_class(state) return states[state] and state or "other" end
 
 ---Returns a trial's state as a coloured mark.
----@return string
 function M.state(state) return ('<span class="state %s">%s</span>'):format(M.state_class(state), M.text(state)) end
 
 ---Returns an HTML table in a box that scrolls if it is wider than the page.
----@param head string[]    HTML of the cells of the first row, with th elements
----@param rows string[]    HTML of the further rows, with tr elements
----@param class? string
----@return string
+---@param head string[]  HTML of the cells of the first row, with th elements
+---@param rows string[]  HTML of the further rows, with tr elements
 function M.table(head, rows, class)
   return ('<div class="wide" tabindex="0"><table class="%s"><thead><tr>%s</tr></thead><tbody>%s</tbody></table></div>')
     :format(class or "", table.concat(head), table.concat(rows, "\n"))
 end
 
----Returns a list of names and values as an HTML table; `rows` are pairs of a text and HTML.
----@return string
+---Returns a list of names and values as an HTML table, or "none"; `rows` are pairs of a text and HTML.
 function M.facts(rows)
+  if #rows == 0 then return '<p class="dim">none</p>' end
   local lines = {}
   for i, row in ipairs(rows) do lines[i] = ("<tr><th>%s</th><td>%s</td></tr>"):format(M.text(row[1]), row[2]) end
   return '<div class="wide" tabindex="0"><table class="facts">' .. table.concat(lines) .. "</table></div>"
@@ -82,12 +70,10 @@ local icon = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewB
   .. "cy='8' r='7' fill='%230b57a4'/%3E%3Ccircle cx='11' cy='6' r='6' fill='%23fff'/%3E%3C/svg%3E"
 
 ---Returns a page.
----@param title string     text
 ---@param path { [1]: string, [2]: string? }[]  places above the page and the page: text and target
----@param body string      HTML
----@param live boolean     whether the browser's script refreshes the page
----@param state? string    of the store, without which the script cannot ask whether it changed
----@return string
+---@param body string  HTML
+---@param live boolean  whether the browser's script refreshes the page
+---@param state? string  of the store, without which the script cannot ask whether it changed
 function M.page(title, path, body, live, state)
   local places = {}
   for i, place in ipairs(path) do

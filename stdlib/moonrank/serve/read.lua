@@ -3,6 +3,7 @@
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 local damage = require "moonrank.sweep.damage"
+local united = require("moonrank.results.columns").united
 
 local M = {}
 
@@ -15,9 +16,7 @@ local M = {}
 ---@field cells table<string, any>  parameters, returned numbers and fields of the trial by the column's name
 
 ---Returns the studies of a store in the order of their names, with the numbers of their trials.
----@param store mr.sweep.Store
 ---@param name? string  only the study of this name
----@return table[]
 function M.studies(store, name)
   local studies = store:rows("SELECT * FROM studies WHERE ?1 IS NULL OR name = ?1 ORDER BY name", name)
   for _, study in ipairs(studies) do
@@ -32,27 +31,10 @@ function M.studies(store, name)
   return studies
 end
 
----Returns the study of a store with the given name, as a table like those of `M.studies`; nil if there
----is none.
----@param store mr.sweep.Store
----@param name string
----@return table?
+---Returns the study of a store with the given name, as a table like those of `M.studies`; nil if there is none.
 function M.study(store, name) return M.studies(store, name)[1] end
 
--- Returns the names of columns in the order in which tables of trials show them: parameters, then returned numbers.
-local function names_of(params, numbers)
-  local names, seen = {}, {}
-  for _, list in ipairs{ params, numbers } do
-    for _, name in ipairs(list) do
-      if not seen[name] then names[#names + 1] = name end
-      seen[name] = true
-    end
-  end
-  return names
-end
-
--- Reads the numbers that the study's trials returned, and adds them to the field `cells` of the trials. Returns the
--- names of the numbers.
+-- Adds the numbers that trials returned to the trials' field `cells`. Returns the names of the numbers.
 local function add_numbers(store, study, by_id)
   local found = store:columns([[SELECT n.trial, n.name, n.value FROM trials t JOIN numbers n ON n.trial = t.id
     WHERE t.study = ?1]], study.id)
@@ -90,14 +72,13 @@ local function trials_of(store, study)
     end
   end
   local numbers = add_numbers(store, study, by_id)
-  return { trials, params, numbers, names_of(params, numbers) }
+  return { trials, params, numbers, united{ params, numbers } }
 end
 
----Returns the trials of a study in the order of their numbers, the names of their parameters, and the
----names of the numbers that they returned besides the study's metric. Trials with unreadable
----parameters are left out, with a warning.
+---Returns the trials of a study in the order of their numbers, the names of their parameters, and the names of the
+---numbers that they returned besides the study's metric. Trials with unreadable parameters are left out, with a
+---warning.
 ---@param store mr.sweep.Store  `kept`, if it has this field, keeps the trials for later requests
----@param study table
 ---@return mr.serve.Trial[] trials
 ---@return string[] params
 ---@return string[] numbers
@@ -109,9 +90,6 @@ function M.trials(store, study)
 end
 
 ---Returns the names of the values that trials reported during training, sorted.
----@param store mr.sweep.Store
----@param trials mr.serve.Trial[]
----@return string[]
 function M.curve_names(store, trials)
   local names = {}
   for _, trial in ipairs(trials) do
@@ -122,10 +100,7 @@ function M.curve_names(store, trials)
   return check.names(names)
 end
 
----Returns the reported values of trials: { {step, value}, ... } by the trial's id and the value's
----name.
----@param store mr.sweep.Store
----@param trials mr.serve.Trial[]
+---Returns the reported values of trials: { {step, value}, ... } by the trial's id and the value's name.
 ---@param name? string  only this value
 ---@return table<integer, table<string, number[][]>>
 function M.curves(store, trials, name)
@@ -143,10 +118,6 @@ function M.curves(store, trials, name)
 end
 
 ---Returns a trial of a study with all its fields; nil if there is none.
----@param store mr.sweep.Store
----@param study table
----@param number integer
----@return table?
 function M.trial(store, study, number)
   local row = store:rows("SELECT * FROM trials WHERE study = ?1 AND number = ?2", study.id, number)[1]
   if not row then return nil end
@@ -158,9 +129,6 @@ function M.trial(store, study, number)
 end
 
 ---Returns the trial of a list with the best value; nil if none is done.
----@param study table
----@param trials mr.serve.Trial[]
----@return mr.serve.Trial?
 function M.best(study, trials)
   local best, sign = nil, study.direction == "minimize" and -1 or 1
   for _, trial in ipairs(trials) do

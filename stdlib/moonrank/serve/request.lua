@@ -3,8 +3,7 @@ local core = require "moonrank.core"
 
 local M = {}
 
--- This policy lets the browser load scripts, styles and data from this server only. Scripts and styles inside a page
--- are not run.
+-- This policy lets the browser load scripts, styles and data from this server only, and run none inside a page.
 local policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
   .. "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
@@ -14,9 +13,8 @@ local always = {
 }
 
 ---Returns the headers of a response as text.
----@param kind string   media type
+---@param kind string     media type
 ---@param more? string[]  further lines
----@return string
 function M.headers(kind, more)
   local lines = { "Content-Type: " .. kind, table.unpack(always) }
   for _, line in ipairs(more or {}) do lines[#lines + 1] = line end
@@ -27,8 +25,7 @@ local function decoded(text)
   return (text:gsub("+", " "):gsub("%%(%x%x)", function(digits) return string.char(tonumber(digits, 16)) end))
 end
 
----Returns the parts of a target such as "/trial?study=a&number=3": its path, and the values of its
----query: the last value by name in `values`, and all values in `all`.
+---Returns the parts of a target "/trial?study=a&number=3": its path, and values of its query, the last and all.
 ---@param target string
 ---@return { path: string, values: table<string, string>, all: table<string, string[]> }
 ---Example: `require("moonrank.serve.request").parts("/a?b=c+d").path   --> /a`
@@ -47,9 +44,7 @@ function M.parts(target)
 end
 
 ---Returns the target of a link to a page, with values of its query in the order of the list.
----@param path string
 ---@param pairs_of { [1]: string, [2]: any }[]  names and values; a nil or empty value is left out
----@return string
 ---Example: `require("moonrank.serve.request").target("/a", {{"b", "c d&"}})   --> /a?b=c%20d%26`
 function M.target(path, pairs_of)
   local parts = {}
@@ -67,18 +62,15 @@ local loopback = { ["127.0.0.1"] = true, ["::1"] = true }
 
 ---Returns true if only this machine can reach the address.
 ---@param address string
----@return boolean
 function M.is_loopback(address) return loopback[address] == true end
 
 ---Returns a random token of 128 bits, in hexadecimal, from the system's random numbers.
----@return string
 function M.token()
   local file <close> = assert(io.open("/dev/urandom", "rb"))
   return (assert(file:read(16)):gsub(".", function(c) return ("%02x"):format(c:byte()) end))
 end
 
--- Checks a token. Digests are compared instead of the texts, so that the duration of the comparison reveals nothing
--- about the token.
+-- Checks a token. Digests are compared, so that the duration of the comparison reveals nothing about the token.
 local function is_token(guard, text) return text ~= nil and core.sha256(text) == core.sha256(guard.token) end
 
 local function cookie_name(guard) return "moonrank_" .. guard.port end
@@ -93,9 +85,8 @@ end
 ---@field port integer
 ---@field token string|false  required by a server that other machines can reach
 
----Returns why a request is not answered: a status, a sentence, and further headers. Returns nil if
----it is answered. A request with the token in its query gets the status 303, which sets a cookie.
----@param guard mr.serve.Guard
+---Returns why a request is not answered: a status, a sentence, and further headers. Returns nil if it is answered. A
+---request with the token in its query gets the status 303, which sets a cookie.
 ---@param request { method: string, target: string, host: string, cookie: string }
 ---@return integer? status
 ---@return string? sentence

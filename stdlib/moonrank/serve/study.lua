@@ -1,5 +1,4 @@
--- Makes the pages of `moonrank serve` about studies: the list of a store's studies, and a study with its figures and
--- trials.
+-- Makes the pages of `moonrank serve` about studies: the list of studies, and a study with figures and trials.
 local chart = require "moonrank.serve.chart"
 local filter = require "moonrank.serve.filter"
 local html = require "moonrank.serve.html"
@@ -65,8 +64,7 @@ function M.index(store)
     body = ("<h1>Studies</h1>%s%s"):format(body, note and '<p class="note">' .. text(note) .. "</p>" or "") }
 end
 
--- Adds a dot for a trial to a figure. With `is_named`, the dot links to the trial's page and has a title, which begins
--- with the format `words`.
+-- Adds a dot for a trial to a figure. If `is_named`, it links to the trial, and its title begins with `words`.
 local function add_dot(dots, study, trial, x, is_named, words, ...)
   local class = "dot " .. html.state_class(trial.state)
   if is_named then
@@ -172,8 +170,7 @@ local function is_before(x, y)
   return tostring(x) < tostring(y)
 end
 
--- Sorts trials by a column. Trials without a value in that column come last. `trials` is in the order of the trials'
--- numbers.
+-- Sorts trials, which are in the order of numbers, by a column. Trials without a value there come last.
 local function sorted(trials, column, down)
   if column == "trial" and not down then return trials end
   local out, without, cells, places = {}, {}, {}, {}
@@ -277,8 +274,7 @@ local function about(study, best)
   return '<dl class="tiles">' .. table.concat(parts) .. "</dl>" .. bar(study)
 end
 
----Returns the page of a study; nil if the store has no such study. `values` are those of the query:
----q (the filter), sort, down, page and curve.
+---Returns the page of a study, or nil. `values` of the query: q (the filter), sort, down, page and curve.
 function M.page(store, values)
   local study = read.study(store, values.name or "")
   if not study then return nil end

@@ -43,7 +43,7 @@ local function parameters_of(trial)
   if trial.params_problem then
     return '<p class="note">The parameters cannot be read: ' .. text(trial.params_problem) .. "</p>"
   end
-  return #rows > 0 and html.facts(rows) or '<p class="dim">none</p>'
+  return html.facts(rows)
 end
 
 local function numbers_of(trial)
@@ -51,7 +51,7 @@ local function numbers_of(trial)
   for i, each in ipairs(trial.numbers) do
     rows[i] = { each.name, each.value and html.value(each.value) or "nan" }
   end
-  return #rows > 0 and html.facts(rows) or '<p class="dim">none</p>'
+  return html.facts(rows)
 end
 
 local function data_of(store, study, trial)
@@ -174,8 +174,8 @@ local function overlaid(store, study, trials)
     or ""
 end
 
----Returns the page that compares the trials of a study which the query names as `trial`; nil if
----there is no such study. `all` has all values of the query by name.
+---Returns the page that compares the trials of a study which the query names as `trial`; nil if there is no such study.
+---`all` has all values of the query by name.
 function M.compare(store, values, all)
   local study = read.study(store, values.study or "")
   if not study then return nil end

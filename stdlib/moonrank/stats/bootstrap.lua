@@ -1,5 +1,4 @@
--- mr.stats.bootstrap computes bootstrap confidence intervals of a mean, a median, or a statistic that a function of the
--- script computes.
+-- mr.stats.bootstrap computes bootstrap intervals of a mean, a median, or a statistic that a function computes.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -17,8 +16,7 @@ local bootstrap_options = declare("mr.stats.BootstrapOptions", {
   { "seed", "integer", default = 1, help = "seed of the samples" },
 }, input.level_options)
 
--- Returns the values as one tensor, or paired values as two tensors, without NaN. It also returns how many values or
--- pairs were left out.
+-- Returns the values as one tensor, or pairs as two, without NaN, and how many values or pairs were left out.
 local function values_of(x)
   if type(x) ~= "table" or type(x[1]) == "number" or #x == 0 then
     local values, skipped = core.without_nan(input.moderate(where, "x", x))
@@ -43,8 +41,7 @@ local function value_of(f, columns, draw)
   return check.expect(type(value) == "number", where, "the result of statistic", value, "a number")
 end
 
--- Calls the script's statistic function f. Returns its value on all rows, on each bootstrap sample, and (for "bca") on
--- all rows but one, for each row.
+-- Returns the script's statistic of all rows, of each sample, and (for "bca") of all rows but one, for each row.
 local function by_function(f, columns, o)
   local samples, without = {}, {}
   local estimate = value_of(f, columns)

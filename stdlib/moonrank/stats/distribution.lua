@@ -1,5 +1,4 @@
--- mr.stats.distribution describes how a metric is distributed over users or queries, because a mean hides which of them
--- are served badly.
+-- mr.stats.distribution describes how a metric is distributed over users, because a mean hides who is served badly.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -44,8 +43,7 @@ local distribution_options = declare("mr.stats.DistributionOptions", {
 ---@field level number
 local Distribution = check.class "mr.stats.Distribution"
 
--- Returns the estimate of a statistic (number `column`) with its bootstrap interval, whose ends are percentiles of the
--- statistic over the bootstrap samples.
+-- Returns the estimate of a statistic (number `column`) with the percentiles of its bootstrap samples.
 local function estimated(estimates, samples, column, level)
   local estimate = estimates[column]:item()
   local none = core.tensor({}, "float64", "cpu")

@@ -11,8 +11,7 @@ local function vector(where, name, x)
   return values:detach():to("cpu"):double()
 end
 
--- Returns predictions and true values as float64 vectors on the CPU. It is an error if their lengths differ, or if they
--- are empty.
+-- Returns predictions and true values as float64 vectors on the CPU. Unequal or zero lengths are errors.
 local function both(where, predicted, truth)
   local a, b = vector(where, "predicted", predicted), vector(where, "truth", truth)
   check.length(where, "predicted", #a, #b, "one for each true value")

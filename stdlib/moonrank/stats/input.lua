@@ -1,13 +1,12 @@
 -- Checks the arguments of mr.stats: converts tensors and tables of numbers, and declares options that several functions
--- have.
+-- have. The names of the called function (`where`) and of the argument (`name`) are words of errors.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 
 local M = {}
 
--- Largest size of a value and smallest bandwidth that statistics accept. Beyond these limits, sums of squares and cubes
--- could overflow or underflow.
+-- Limits of values and bandwidths, beyond which sums of squares and cubes could overflow or underflow.
 M.largest, M.smallest = 1e100, 1 / 1e100
 -- Largest number of points of a curve, and largest number of random draws, that statistics accept.
 M.most_points, M.most_draws = 1000000, 100000000
@@ -17,22 +16,13 @@ M.level_options = declare("mr.stats.LevelOptions", {
     help = "share of such intervals that contain the true value" },
 })
 
----Returns a tensor from a tensor or a table of numbers. A table becomes a float64 tensor on the
----CPU.
----@param where string  name of the called function, for errors
----@param x mr.Tensor|number[]
----@return mr.Tensor
+---Returns a tensor from a tensor or a table of numbers. A table becomes a float64 tensor on the CPU.
 function M.tensor(where, x)
   if type(x) == "table" then return core.tensor(x, "float64", "cpu") end
   return check.expect(type(x) == "userdata", where, "x", x, "a tensor or a table of numbers")
 end
 
----Returns a tensor from a tensor or a table of numbers. Values beyond 1e100 in size, also infinite
----ones, are errors, because their squares and cubes could overflow.
----@param where string  name of the called function, for errors
----@param name string   name of the argument, for errors
----@param x mr.Tensor|number[]
----@return mr.Tensor
+---Like `tensor`, but values beyond 1e100 in size are errors, because their squares and cubes could overflow.
 function M.moderate(where, name, x)
   local values = M.tensor(where, x)
   local at, value = core.first_beyond(values, M.largest)
@@ -43,12 +33,8 @@ function M.moderate(where, name, x)
   return values
 end
 
----Returns the pairs of two samples that are without NaN: a tensor of each sample, and the number of
----pairs with NaN. Samples of different length are an error, and so are values beyond 1e100 in size,
----also infinite ones.
----@param where string  name of the called function, for errors
----@param x mr.Tensor|number[]
----@param y mr.Tensor|number[]
+---Returns the pairs of two samples that are without NaN: a tensor of each sample, and the number of pairs with NaN.
+---Samples of different length are an error, and so are values beyond 1e100 in size, also infinite ones.
 ---@return mr.Tensor, mr.Tensor, integer
 function M.pairs(where, x, y)
   local a, b = M.moderate(where, "x", x), M.moderate(where, "y", y)
@@ -56,23 +42,16 @@ function M.pairs(where, x, y)
   return core.complete_pairs(a, b)
 end
 
----Returns a plain table of numbers from a tensor or a table of numbers; a table is returned
----unchanged. Values beyond 1e100 in size, also infinite ones, are errors. NaN is allowed.
----@param where string  name of the called function, for errors
----@param name string   name of the argument, for errors
----@param x mr.Tensor|number[]
----@return number[]
+---Returns a plain table of numbers from a tensor or a table of numbers; a table is returned unchanged. Values beyond
+---1e100 in size, also infinite ones, are errors. NaN is allowed.
 function M.numbers(where, name, x)
   if type(x) == "userdata" then x = core.numbers(x) end
   return check.numbers(where, name, x, M.largest)
 end
 
----Returns the names of a table's columns, sorted. Raises an error if a column's key is not a
----string.
----@param where string   name of the called function, for errors
+---Returns the names of a table's columns, sorted. Raises an error if a column's key is not a string.
 ---@param option string  the option with the columns
 ---@param columns table<string, any>
----@return string[]
 function M.column_names(where, option, columns)
   for name in pairs(columns) do
     check.expect(type(name) == "string", where, "name of a column of " .. option, name, "a text")
@@ -80,9 +59,8 @@ function M.column_names(where, option, columns)
   return check.names(columns)
 end
 
----Returns the levels (different names) in a column, in the order in which they first appear, and
----for each row the index of its level. NaN is not a level and stays NaN in the rows.
----@param where string   name of the called function, for errors
+---Returns the levels (different names) in a column, in the order in which they first appear, and for each row the index
+---of its level. NaN is not a level and stays NaN in the rows.
 ---@param name string    of the column
 ---@param values any[]   the column
 ---@param count integer  number of rows that the column must have
@@ -105,20 +83,16 @@ function M.levels(where, name, values, count, other)
   return levels, rows
 end
 
----Returns true if the list is {lowest, highest}: two different numbers in ascending order, each at
----most 1e100 in size.
+---Returns true if the list is {lowest, highest}: two different numbers in ascending order, each at most 1e100 in size.
 ---@param value any[]
----@return boolean
 ---Example: `require("moonrank.stats.input").is_range({0, 1})   --> true`
 function M.is_range(value) return check.is_range(value, M.largest) end
 
 ---Returns the x values at which a curve is computed: `o.points` evenly spaced points over
 ---`o.range`, or else from `low` to `high`.
----@param where string  name of the called function, for errors
 ---@param o { points: integer, range?: number[] }
 ---@param low number
 ---@param high number
----@return mr.Tensor
 function M.points(where, o, low, high)
   local range = o.range or { low, high }
   check.expect(M.is_range(range), where, "range", range, "{lowest, highest}")

@@ -47,8 +47,7 @@ local function levels_of(name, values, count)
   return levels, rows
 end
 
--- Returns the design-matrix columns of one factor or covariate for one row: a 0/1 indicator of each level but the
--- first, or the covariate's number.
+-- Returns a row's design-matrix columns of one factor (0/1 for each level but the first) or covariate (its number).
 local function coded(self, name, value)
   local levels = self._levels[name]
   if not levels then return { value }, { name } end
@@ -60,8 +59,7 @@ local function coded(self, name, value)
   return columns, names
 end
 
--- Returns the row of the design matrix for given values of all factors (indices of levels) and covariates, and the
--- names of its columns.
+-- Returns the row of the design matrix for values of factors (indices of levels) and covariates, and column names.
 local function design_row(self, values)
   local row, names = { 1 }, { "(mean)" }
   for _, term in ipairs(self._terms) do
@@ -132,8 +130,7 @@ local function read(self, o)
   return y, columns, kept
 end
 
--- Returns the design matrix and the response as tensors, and the names of the matrix columns. Also stores the mean of
--- each covariate.
+-- Returns the design matrix, the response and the names of columns. Also stores the mean of each covariate.
 local function design(self, y, columns, kept)
   local flat, values, names = {}, {}, nil
   for k, i in ipairs(kept) do
@@ -216,8 +213,7 @@ local function for_cells(self, names, values, f, first)
   end
 end
 
--- Returns, for every combination of levels of the wanted factors, its levels and the weight of each coefficient in its
--- marginal mean.
+-- Returns, for every combination of levels of the wanted factors, the weight of each coefficient in its mean.
 local function marginal_weights(self, method, wanted)
   local others, found, values, is_wanted = {}, {}, {}, {}
   check.expect(wanted.n > 0, method, "the name of a factor", nil, "at least one")

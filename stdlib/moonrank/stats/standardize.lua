@@ -1,5 +1,4 @@
--- mr.stats.standardize subtracts from each value the mean of its group, and divides by the standard deviation of the
--- group.
+-- mr.stats.standardize subtracts the mean of its group from each value, and divides by the group's deviation.
 local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
 local input = require "moonrank.stats.input"
@@ -11,8 +10,7 @@ local standardize_options = declare("mr.stats.StandardizeOptions", {
     help = "columns of names, by their own name: {data = {...}, nsr = {...}}" },
 })
 
--- Returns the groups of rows that have equal values in every column of `within`. A row with NaN in a column is in no
--- group.
+-- Returns the groups of rows with equal values in every column of `within`, without rows that have NaN there.
 local function groups_of(within, count)
   local groups, by_key, columns = {}, {}, {}
   for i, name in ipairs(input.column_names(where, "within", within)) do
@@ -31,8 +29,7 @@ local function groups_of(within, count)
   return groups
 end
 
--- Returns the mean and standard deviation of a group. The deviation is NaN if all values are equal; a comparison of the
--- extremes finds this even if the mean is rounded.
+-- Returns the mean and deviation of a group. Extremes show that all values are equal, for which it is NaN.
 local function spread_of(values)
   local low, high, sum = math.huge, -math.huge, 0.0
   for _, x in ipairs(values) do low, high, sum = math.min(low, x), math.max(high, x), sum + x end

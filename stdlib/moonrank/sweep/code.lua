@@ -19,8 +19,7 @@ local record = require "moonrank.record"
 
 local M = {}
 
--- First line of the text that describes the code of a study's trials: the version of the text's format. Texts of
--- earlier formats begin with other lines.
+-- First line of the text about the code of a study's trials: the version of the text's format.
 local rule = "rule 3: tokens"
 
 local function digest(text) return core.sha256(text):sub(1, 16) end
@@ -59,8 +58,7 @@ local finished = { [")"] = true, ["}"] = true, ["]"] = true, ["{"] = true, ["...
 
 local begins = { [";"] = true, ["::"] = true, ["{"] = true }
 
--- Returns true if a statement continues on the next line: if the line's last token (`last`) or the next line's first
--- token (`first`) is an operator.
+-- Returns true if a statement continues on the next line, because the last or first token there is an operator.
 local function goes_on(last, first)
   return operators[last.text] or last.kind == "symbol" and not finished[last.text] or operators[first.text]
     or first.kind == "symbol" and not begins[first.text]
@@ -90,8 +88,7 @@ local function constants_of(tokens)
   return found
 end
 
--- Returns, by name, the source text of the constants in `names`, and of the constants that are named in the text of
--- these constants.
+-- Returns, by name, the source text of constants, and of the constants that this text names.
 local function constants_named(tokens, names)
   local of, found, waiting = constants_of(tokens), {}, check.names(names)
   while #waiting > 0 do
@@ -215,8 +212,7 @@ function Walk:add(form, path, text)
   if form and path and not is_hidden then self.lines[#self.lines + 1] = ("%s %s\t%s"):format(form, path, text) end
 end
 
--- Visits a value on which a study's trials depend, and everything in it, and adds lines about them. Returns a text that
--- is equal for values with equal contents.
+-- Visits a value and everything in it, and adds lines about them. Returns a text that is equal for equal contents.
 function Walk:visit(path, value)
   local kind = type(value)
   local form, text, listed = "value", plain_kinds[kind] and plain_text(value) or self.own[value], nil
@@ -376,12 +372,10 @@ end
 
 local by_trials = {}  -- modules and files that trials in this process loaded, as keys such as "module NAME"
 
----Starts to record which modules and files a trial loads. `loaded` returns the record. An earlier
----record is dropped.
+---Starts to record which modules and files a trial loads. `loaded` returns the record. An earlier record is dropped.
 function M.watch() core.loads = {} end
 
----Returns a digest of each module and file that a trial loaded since the call of `watch`, by
----"module NAME" or "file PATH".
+---Returns a digest of each module and file that a trial loaded since `watch`, by "module NAME" or "file PATH".
 ---@return table<string, string>
 function M.loaded()
   local loaded = {}
@@ -459,18 +453,14 @@ local function parsed(text)
   return keys, by_key
 end
 
--- Maps the function of a study's trials to two texts about the code and the values on which the trials depend: the text
--- before and the text after trials ran in this process.
+-- Maps the function of a study's trials to texts about code and values, before and after trials ran in this process.
 local left = {}
 
----Returns a text of everything on which the trials of a study depend: code, captured values,
----modules and options of mr.args. The trials' function is `run`. A value that trials in this
----process changed appears as it was before the trials ran.
----@param run fun(trial: mr.Trial): any
----@param space? mr.sweep.Space
+---Returns a text of everything on which the trials of a study depend: code, captured values, modules and options of
+---mr.args. The trials' function is `run`. A value that trials in this process changed appears as it was before the
+---trials ran.
 ---@param brief? boolean  true: tensors and data count by their class only, and are not read
 ---@param formerly? boolean  true: with former names of options, as earlier program versions wrote the text
----@return string
 ---Example: `require("moonrank.sweep.code").of(function() return 1 end):match "function run"   --> function run`
 function M.of(run, space, brief, formerly)
   local all, lines = lines_of(run, space, brief or false, formerly), { rule }
@@ -488,11 +478,8 @@ function M.of(run, space, brief, formerly)
   return table.concat(lines, "\n")
 end
 
----Records which values (variables, tables, globals) of a study's trials (function `run`) changed
----while trials ran in this process. `of` then describes these values as they were before the
----trials.
----@param run fun(trial: mr.Trial): any
----@param space? mr.sweep.Space
+---Records which values (variables, tables, globals) of a study's trials (function `run`) changed while trials ran in
+---this process. `of` then describes these values as they were before the trials.
 ---@param before string  what `of` returned before the trials ran
 function M.settle(run, space, before)
   local lines, keys, was = lines_of(run, space, false), parsed(before)
@@ -507,8 +494,7 @@ local function digest_now(key, entry)
   return file_digest(name and package.searchpath(name, package.path) or key:match "^file (.*)" or "")
 end
 
--- Returns the keys of the lines of kind "holds" (digests of tables and functions) for all tables and functions in which
--- the value at a path lies, the innermost first.
+-- Returns the keys of the "holds" lines of all tables and functions around the value at a path, innermost first.
 local function holders(path)
   local keys = {}
   for at = #path, 2, -1 do
@@ -566,9 +552,9 @@ local function differences(was, now)
   return out
 end
 
----Compares the text of a study's code and values in the store with the text of this run. Returns a
----line for each change, or nil if nothing changed. The second result is false if the stored text
----has an older form and cannot be compared.
+---Compares the text of a study's code and values in the store with the text of this run. Returns a line for each
+---change, or nil if nothing changed. The second result is false if the stored text has an older form and cannot be
+---compared.
 ---@param was string  a study's text in the store
 ---@param now string  the text of this run
 ---@param formerly? fun(): string  makes the text of this run with former names of options, as earlier versions did
@@ -586,8 +572,7 @@ function M.changes(was, now, formerly)
   return core.safe_text("  " .. table.concat(out, "\n  ", 1, math.min(#out, most_shown + 1)), true), true
 end
 
----Returns the options of mr.args that are recorded in the text of a study's code and values: a
----table from the option's name to its value as text.
+---Returns the options of mr.args in the text of a study's code and values: the value as text by name.
 ---@return table<string, string>
 ---@param text string  from `of`
 ---Example: `require("moonrank.sweep.code").options("option epochs\t3").epochs   --> 3`
@@ -597,24 +582,21 @@ function M.options(text)
   return found
 end
 
----Returns the text of a study's code and values, changed so that the options of mr.args that are
----named in `options` have the values in `options`. An option that the text does not contain is not
----added.
----@param text string                     from `of`
----@param options table<string, string>   values as text, by name
----@return string
+---Returns the text of a study's code and values, changed so that the options of mr.args that are named in `options`
+---have the values in `options`. An option that the text does not contain is not added.
+---@param text string                    from `of`
+---@param options table<string, string>  values as text, by name
 function M.with_options(text, options)
   local function line(name) return options[name] and ("\noption %s\t%s"):format(name, options[name]) end
   return (text:gsub("\noption ([^\t\n]+)\t[^\n]*", line))
 end
 
----Returns the text `now` of a study's code and values, and adds two kinds of lines: for modules and
----files that only the earlier text `was` names, and for those that a trial loaded. It is an error
----if a module or file changed since the study began.
+---Returns the text `now` of a study's code and values, and adds two kinds of lines: for modules and files that only the
+---earlier text `was` names, and for those that a trial loaded. It is an error if a module or file changed since the
+---study began.
 ---@param now string
 ---@param was? string
 ---@param loaded? table<string, string>  from `loaded`: a digest by "module NAME" or "file PATH"
----@return string
 function M.joined(now, was, loaded)
   local lines, _, known = { now }, parsed(now)
   local keys, old = parsed(was and was:find(rule, 1, true) == 1 and was or rule)

@@ -1,12 +1,11 @@
--- Makes the command line with which workers start this script again, and the checksum that detects changes of the
--- script.
+-- Makes the command line with which workers start a script again, and the checksum that detects changes.
 local core = require "moonrank.core"
 
 local M = {}
 
----Returns the command line that starts this script again as a worker, or nil and the reason why it
----cannot be started again. The REPL, strings of -e, specs and scripts from standard input cannot be
----started again, and neither can scripts of another program that loaded Moonrank as a module.
+---Returns the command line that starts this script again as a worker, or nil and the reason why it cannot be started
+---again. The REPL, strings of -e, specs and scripts from standard input cannot be started again, and neither can
+---scripts of another program that loaded Moonrank as a module.
 ---@param threads integer  number of threads of a worker, unless the command line of this process has --threads
 ---@return string[]? words, string? why
 function M.words(threads)
@@ -29,9 +28,8 @@ function M.words(threads)
   return words
 end
 
----Returns the name of the file in which a function is defined, and the SHA-256 of the file's text.
----For code that is not in a file, it returns "the code typed" and the SHA-256 of the code.
----@param f function
+---Returns the name of the file in which a function is defined, and the SHA-256 of the file's text. For code that is not
+---in a file, it returns "the code typed" and the SHA-256 of the code.
 ---@return string name, string sum
 function M.script_of(f)
   local source = debug.getinfo(f, "S").source

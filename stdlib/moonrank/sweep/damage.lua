@@ -1,5 +1,4 @@
--- Finds damaged rows in the tables of a store, and the trials to which the rows belong. Readers leave damaged rows out
--- with a warning, and writers refuse the store.
+-- Finds damaged rows of a store and their trials. Readers leave them out with a warning, writers refuse the store.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
@@ -14,7 +13,6 @@ local held = { INTEGER = "'integer'", REAL = "'real', 'integer'", TEXT = "'text'
 ---@field find string  a statement that returns the first such text, the number of its trial and the number of such rows
 
 ---Returns SQL statements that find entries of a wrong type in the table `name` of a store.
----@return mr.sweep.store.Check
 function M.check_of(database, name)
   local _, columns, count = database:run([[SELECT name, type, "notnull" FROM pragma_table_info(?1)]], { name }, 1)
   local cases, trial = {}, name == "trials" and "number" or "NULL"
@@ -41,10 +39,8 @@ local function warn_once(text)
   warned[text] = true
 end
 
----Leaves out the damaged rows of a table with a warning: for this connection, a view of the intact
----rows replaces the table. Returns true, or false (and does nothing) for the table of studies,
----which cannot be replaced.
----@param path string                 of the store
+---Leaves out the damaged rows of a table with a warning: for this connection, a view of the intact rows replaces the
+---table. Returns true, or false (and does nothing) for the table of studies, which cannot be replaced.
 ---@param each mr.sweep.store.Check  of the table
 ---@param wrong any[][]              columns that the statement `each.find` returned, with one row
 ---@return boolean
@@ -64,19 +60,12 @@ local function params_text(path, study, number, why)
   return ("%s (study '%s')"):format(text, core.safe_text(study.name))
 end
 
----Warns that a trial is left out because its parameters in the store cannot be read. The same
----warning is printed only once.
----@param path string     of the store
----@param study table     the study's row in the store
----@param number integer  of the trial
----@param why string      error of the JSON reader
+---Warns, once per text, that a trial is left out because its parameters in the store cannot be read.
+---@param why string  error of the JSON reader
 function M.warn(path, study, number, why) warn_once(params_text(path, study, number, why) .. ". It is left out") end
 
 ---Raises an error about a trial whose parameters in the store cannot be read.
----@param path string     of the store
----@param study table     the study's row in the store
----@param number integer  of the trial
----@param why string      error of the JSON reader
+---@param why string  error of the JSON reader
 function M.refuse(path, study, number, why)
   check.fail("%s. Restore the store from a copy, or begin a study with another name",
     params_text(path, study, number, why))

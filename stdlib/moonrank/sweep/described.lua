@@ -15,8 +15,7 @@ local function numbers_of(text)
   return tonumber(low), tonumber(high), math.tointeger(tonumber(step))
 end
 
--- Parses the value with which a text begins: a number, a text in quotation marks, true or false. Returns the value and
--- the rest of the text.
+-- Parses the number, quoted text, true or false with which a text begins. Returns the value and the rest.
 local function first_value(text)
   local quoted, rest = text:match '^"([^"]*)"(.*)$'
   if quoted then
@@ -29,8 +28,7 @@ local function first_value(text)
   return math.tointeger(number) or number, rest
 end
 
--- Skips the value with which a text begins: a value in braces, "...", or a value that `first_value` parses. Returns the
--- rest of the text.
+-- Skips the value with which a text begins: {...}, "..." or what `first_value` parses. Returns the rest.
 local function after_meaning(text)
   if text:sub(1, 3) == "..." then return text:sub(4) end
   if text:sub(1, 1) == "{" then return text:match "^%b{}(.*)$" end
@@ -78,9 +76,7 @@ local function both(a, b)
     conditional = true }
 end
 
----Returns the parameters of a search space by name, read from the space's description. Lines that
----do not describe a parameter are skipped.
----@param description string  of mr.sweep.Space:describe
+---Returns the parameters of a search space by name, from its description; other lines are skipped.
 ---@return table<string, mr.sweep.Described>
 ---Example: `require("moonrank.sweep.described").read("lr = loguniform(0.001, 0.1)").lr.high   --> 0.1`
 function M.read(description)

@@ -1,5 +1,4 @@
--- Manages the folder of a study, beside the store file. It contains the lock, the output of workers, and a folder for
--- each trial that saves a checkpoint.
+-- Manages a study's folder beside the store: the lock, output of workers, and folders of trials with checkpoints.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
@@ -7,11 +6,8 @@ local M = {}
 
 local fit_file = "fit.safetensors"
 
----Creates the folder of a study, if it is missing, and returns its path. Links to the same store
----give the same folder.
+---Creates the folder of a study, if it is missing, and returns its path. Links to the same store give the same folder.
 ---@param store string  path of the store
----@param name string   name of the study
----@return string
 function M.of_study(store, name)
   local plain = name:gsub("[^%w_-]", "_")
   if plain ~= name then plain = plain .. "_" .. core.sha256(name):sub(1, 8) end
@@ -20,16 +16,12 @@ function M.of_study(store, name)
   return folder
 end
 
----Returns the path of a trial's folder, which is in the folder of its study. The folder is not
----created.
----@param folder string   the study's folder
+---Returns the path of a trial's folder, which is in the folder of its study. The folder is not created.
 ---@param number integer  the trial's number
----@return string
 function M.of_trial(folder, number) return ("%s/trial_%d"):format(folder, number) end
 
 ---Returns the path of the file in which mr.fit{checkpoint = true} saves the state of training.
 ---@param folder string  the trial's folder
----@return string
 function M.of_fit(folder) return folder .. "/" .. fit_file end
 
 -- Returns the paths of the folders of a study's trials, by the number of the trial.
@@ -42,11 +34,7 @@ local function trial_folders(folder)
   return found
 end
 
----Raises an error if the study's folder has checkpoints but the store does not have the study.
----Trials would otherwise resume from the checkpoints of another study.
----@param folder string  the study's folder
----@param store mr.sweep.Store
----@param name string    name of the study
+---Raises an error if a study's folder has checkpoints but the store lacks the study: it would resume another one.
 function M.check(folder, store, name)
   if store:study(name) then return end
   for _, of_trial in pairs(trial_folders(folder)) do
@@ -57,8 +45,7 @@ function M.check(folder, store, name)
   end
 end
 
----Removes mr.fit's checkpoint of a trial whose result is stored, and the trial's folder. Files that
----the script wrote into the folder stay, and then the folder stays too.
+---Removes mr.fit's checkpoint of a trial whose result is stored, and the trial's folder if it has no other files.
 ---@param folder string  the trial's folder; it may be missing
 function M.forget(folder)
   if not core.file_exists(folder) then return end
@@ -70,9 +57,7 @@ function M.forget(folder)
   os.remove(folder)  -- removes the folder if it is empty, and fails silently if a script has put files into it
 end
 
----Removes checkpoints and empty folders of trials at the end of a sweep. This includes checkpoints
----of trials that ended just before an earlier run was killed.
----@param folder string  the study's folder
+---Removes checkpoints and empty folders of ended trials, also of those that ended just before a run was killed.
 ---@param is_over fun(number: integer): boolean  whether the trial with this number has ended for good
 function M.tidy(folder, is_over)
   for number, of_trial in pairs(trial_folders(folder)) do

@@ -1,5 +1,4 @@
--- Converts plain values to bytes, for messages between a sweep and its workers, and to JSON, for parameters in the
--- store. Neither format can contain code.
+-- Converts plain values to bytes, for messages of workers, and to JSON, for the store. Neither can contain code.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
@@ -28,10 +27,7 @@ put.table = function(parts, value)
   end
 end
 
----Returns a value as bytes, which `unpack` reads: nested tables, strings, numbers and booleans.
----Numbers keep all their bits. Any other value, such as a function, is an error.
----@param value any
----@return string
+---Returns nested tables, strings, numbers (with all bits) and booleans as bytes. Other values are errors.
 ---Example: `#require("moonrank.sweep.frame").pack(true)   --> 1`
 function M.pack(value)
   local parts = {}
@@ -59,8 +55,6 @@ local function read(bytes, at, depth)
 end
 
 ---Returns the value that `pack` converted to these bytes. Malformed bytes are an error.
----@param bytes string
----@return any
 ---Example: `require("moonrank.sweep.frame").unpack(require("moonrank.sweep.frame").pack{a = 1}).a   --> 1`
 function M.unpack(bytes)
   local value, at = read(bytes, 1, 0)
@@ -80,10 +74,7 @@ local function json(value)
   return text:find "[.en]" and text or text .. ".0"
 end
 
----Returns a table of strings, finite numbers and booleans as a JSON object, sorted by name. Equal
----tables give equal texts.
----@param values table<string, any>
----@return string
+---Returns strings, finite numbers and booleans as a JSON object, sorted by name: equal tables give equal texts.
 ---Example: `require("moonrank.sweep.frame").to_json{b = 0.5, a = "x"}   --> {"a":"x","b":0.5}`
 function M.to_json(values)
   local parts = {}
@@ -91,10 +82,8 @@ function M.to_json(values)
   return "{" .. table.concat(parts, ",") .. "}"
 end
 
----Returns a table of strings, numbers and booleans as a JSON object. NaN and infinite numbers
----become the strings "nan", "inf" and "-inf", because JSON does not have such numbers.
----@param values table<string, any>
----@return string
+---Returns a table of strings, numbers and booleans as a JSON object. NaN and infinite numbers become the strings "nan",
+---"inf" and "-inf", because JSON does not have such numbers.
 ---Example: `require("moonrank.sweep.frame").json_object{x = 0 / 0}   --> {"x":"nan"}`
 function M.json_object(values)
   local shown = {}
@@ -106,7 +95,6 @@ function M.json_object(values)
 end
 
 ---Parses a text that `to_json` wrote and returns the table. Any other text is an error.
----@param text string
 ---@return table<string, any>
 ---Example: `require("moonrank.sweep.frame").from_json('{"a":2}').a   --> 2`
 function M.from_json(text)

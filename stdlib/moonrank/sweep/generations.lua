@@ -9,17 +9,12 @@ M.default_shown = "the number of workers, or a sixth of all trials up to 10 wher
 
 ---Returns the number of the first trial in the generation of trial `number`. A generation is
 ---`length` consecutive trials that use the same earlier results.
----@param number integer  of the trial
 ---@param length integer  number of trials in a generation
----@return integer
 ---Example: `require "moonrank.sweep.generations".first(25, 10)   --> 21`
 function M.first(number, length) return (number - 1) // length * length + 1 end
 
 ---Returns the trials whose number is below `first`, sorted by number.
----@generic T: { number: integer }
----@param trials T[]
----@param first integer
----@return T[]
+---@param trials { number: integer }[]
 function M.before(trials, first)
   local seen = {}
   for _, trial in ipairs(trials) do
@@ -29,8 +24,15 @@ function M.before(trials, first)
   return seen
 end
 
----Splits the option for a sampler or pruner, "tpe" or {"tpe", generation = 20}, into its name and a
----table of its options.
+---Returns the first of a trial's reports at or after a step; nil if there is none.
+---@param reports { step: integer }[]  in the order of their steps
+function M.first_report(reports, step)
+  for _, report in ipairs(reports) do
+    if report.step >= step then return report end
+  end
+end
+
+---Splits "tpe" or {"tpe", generation = 20} for a sampler or pruner into its name and a table of its options.
 ---@param how string|table
 ---@return string name, table<string, any> options
 ---Example: `require "moonrank.sweep.generations".named{"tpe", generation = 20}   --> tpe, {generation = 20}`
@@ -43,16 +45,7 @@ function M.named(how)
   return how[1], options
 end
 
----Returns the name of a sampler or pruner and its options as one text. Equal options give equal
----texts.
----@param name string
----@param options table<string, any>
----@return string
----Example:
----```lua
----local described = require("moonrank.sweep.generations").described
----described("tpe", {startup = 8, good = 0.1})   --> tpe(good = 0.1, startup = 8)
----```
+---Returns the name of a sampler or pruner and its options as one text. Equal options give equal texts.
 function M.described(name, options)
   local parts = {}
   for _, key in ipairs(check.names(options)) do parts[#parts + 1] = ("%s = %s"):format(key, tostring(options[key])) end

@@ -3,8 +3,7 @@ local core = require "moonrank.core"
 
 local M = {}
 
--- Returns the names of the GPUs that this process may use: the entries of CUDA_VISIBLE_DEVICES, or else the numbers of
--- all GPUs.
+-- Returns the names of the GPUs that this process may use: those in CUDA_VISIBLE_DEVICES, or else all numbers.
 local function names()
   local given, found = os.getenv "CUDA_VISIBLE_DEVICES", {}
   for name in (given or ""):gmatch "[^,%s]+" do found[#found + 1] = name end
@@ -13,15 +12,11 @@ local function names()
   return found
 end
 
----Returns the default number of workers of a sweep: one per GPU (at least 1) if the device is cuda,
----else one per CPU core.
----@return integer
+---Returns a sweep's default number of workers: one per GPU (at least 1) on cuda, else one per CPU core.
 function M.workers() return core.device() == "cuda" and math.max(1, #names()) or core.cores() end
 
----Returns the environment variables of a worker, {"CUDA_VISIBLE_DEVICES=GPU"}, so that it uses one
----GPU. The list is empty if the device is not cuda or there is no GPU.
+---Returns {"CUDA_VISIBLE_DEVICES=GPU"} for a worker, so that it uses one GPU; empty without a GPU.
 ---@param worker integer  the worker's number on this machine, from 1
----@return string[]
 function M.variables(worker)
   if core.device() ~= "cuda" then return {} end
   local found = names()

@@ -12,9 +12,6 @@ local pause <const> = 1.0  -- seconds between two writes of trials' reports to t
 local Heard = check.class("mr.sweep.Heard")
 
 ---Makes an empty list of reports for the trials of a study.
----@param store mr.sweep.Store
----@param study table  the study's row
----@return mr.sweep.Heard
 function M.new(store, study)
   return setmetatable({ store = store, study = study, unwritten = {}, at = core.clock() }, Heard)
 end
@@ -22,16 +19,13 @@ end
 local function write(self)
   for number, reports in pairs(self.unwritten) do
     local id = self.store:columns("SELECT id FROM trials WHERE study = ?1 AND number = ?2", self.study.id, number).id[1]
-    -- An earlier attempt of this trial, which was killed, may have stored reports of later steps. All stored reports
-    -- from the first new step on are deleted.
+    -- a killed earlier attempt of this trial may have stored reports from the first new step on
     self.store:columns("DELETE FROM reports WHERE trial = ?1 AND step >= ?2", id, reports[1].step)
     self.store:add_reports(id, reports)
   end
 end
 
----Adds a report of a running trial. A store that cannot be written is not an error here, because the
----end of the trial writes all of its reports.
----@param number integer  of the trial
+---Adds a report of a running trial. A store that cannot be written is no error: the end of the trial writes all.
 ---@param report { step: integer, values: table<string, number> }
 function Heard:add(number, report)
   self.unwritten[number] = self.unwritten[number] or {}
@@ -43,7 +37,6 @@ function Heard:add(number, report)
 end
 
 ---Forgets the unwritten reports of a trial that has ended.
----@param number integer
 function Heard:forget(number) self.unwritten[number] = nil end
 
 return M

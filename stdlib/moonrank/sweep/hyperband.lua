@@ -19,13 +19,12 @@ local hyperband_options = declare("mr.sweep.HyperbandOptions", {
 ---@field trials integer[]      number of trials at each rung
 ---@field resources integer[]   step of each rung; the last one is max_resource
 
----Returns the brackets of one pass of hyperband. A bracket says how many trials reach each rung (a
----step at which trials pause), and the step of each rung. The bracket with the most trials is
----first. The arguments are the options of the pruner.
+---Returns the brackets of one pass of hyperband. A bracket says how many trials reach each rung (a step at which trials
+---pause), and the step of each rung. The bracket with the most trials is first. The arguments are the options of the
+---pruner.
 ---@param max_resource integer
 ---@param factor integer
 ---@param min_resource integer
----@return mr.sweep.Bracket[]
 ---Example: `table.concat(require("moonrank.sweep.hyperband").brackets(81, 3, 1)[2].trials, " ")   --> 34 11 3 1`
 function M.brackets(max_resource, factor, min_resource)
   local power, most = 1, 0
@@ -51,7 +50,6 @@ local Hyperband = check.class("mr.sweep.Hyperband")
 ---Makes a hyperband pruner.
 ---@param options mr.sweep.HyperbandOptions
 ---@param sign integer  1 if higher reported values are better, else -1
----@return mr.sweep.Hyperband
 function M.new(options, sign)
   local where = "pruner hyperband"
   local o = hyperband_options:read(where, options)
@@ -62,23 +60,19 @@ end
 function Hyperband:describe() return generations.described(self.name, self._options) end
 Hyperband.__tostring = Hyperband.describe
 
--- Never prunes a running trial because of other trials' reports. Hyperband prunes trials only while they are paused at
--- a rung.
+-- Hyperband prunes trials only while they are paused at a rung, never a running trial.
 function Hyperband.decide() return false end
 function Hyperband.generation_of() return 1 end
 
 ---Returns the number of trials in one pass over all brackets of hyperband.
----@return integer
 function Hyperband:count()
   local sum = 0
   for _, bracket in ipairs(self.brackets) do sum = sum + bracket.trials[1] end
   return sum
 end
 
----Returns the bracket of a trial (the group of trials of which the worst are pruned together). It
----depends only on the trial's number. Trials fill one bracket after another, and after the last
----bracket the first bracket comes again.
----@param number integer  of the trial
+---Returns the bracket of a trial (the group of trials of which the worst are pruned together). It depends only on the
+---trial's number. Trials fill one bracket after another, and after the last bracket the first bracket comes again.
 ---@return mr.sweep.Bracket bracket, integer first  first: number of the bracket's first trial
 function Hyperband:bracket_of(number)
   local pass = self:count()
@@ -89,17 +83,10 @@ function Hyperband:bracket_of(number)
   end
 end
 
--- Returns a trial's first report at or after a step; nil if there is none yet.
-local function report_at(trial, step)
-  for _, report in ipairs(trial.so_far or {}) do
-    if report.step >= step then return report end
-  end
-end
+local function report_at(trial, step) return generations.first_report(trial.so_far or {}, step) end
 
----Returns the number of rungs (steps at which trials pause) that a trial has reached. The last rung
----does not count, because a trial ends by itself there.
+---Returns how many rungs (steps at which trials pause) a trial has reached, without the last: it ends there.
 ---@param trial { number: integer, so_far?: { step: integer, value: number }[] }  so_far: its reports
----@return integer
 function Hyperband:passed(trial)
   local bracket = self:bracket_of(trial.number)
   local count = 0
@@ -109,7 +96,6 @@ end
 
 ---Returns the training step at which a trial pauses next; nil if the trial runs to its end.
 ---@param trial { number: integer, so_far?: { step: integer, value: number }[] }  so_far: its reports
----@return integer?
 function Hyperband:pause_at(trial)
   local bracket, passed = self:bracket_of(trial.number), self:passed(trial)
   return passed + 1 < #bracket.resources and bracket.resources[passed + 1] or nil
@@ -128,8 +114,7 @@ local function score(self, trial, resource)
   return value and value == value and self._sign * value or nil
 end
 
--- Returns the best `count` trials at a rung, which continue beyond the rung. Returns nil while some trials of the
--- bracket have neither reached the rung nor ended.
+-- Returns the best `count` trials at a rung; nil while trials of the bracket have not reached it or ended.
 local function best_at(self, members, rung, resource, count, is_final)
   local ranked = {}
   for _, trial in ipairs(members) do
@@ -147,13 +132,11 @@ local function best_at(self, members, rung, resource, count, is_final)
   return best
 end
 
----Decides which paused trials of a bracket continue (the returned `promoted`) and which are pruned.
----Paused trials about which nothing can be decided yet are in neither list. The bracket is that of
----trial `number`. The decision depends only on the trials' reports, states and numbers, so a later
----call gives the same decisions.
----@param trials table<integer, table>   all trials of the study, by number
----@param number integer
----@param planned integer                number of the study's last trial, which may be within the bracket
+---Decides which paused trials of a bracket continue (the returned `promoted`) and which are pruned. Paused trials about
+---which nothing can be decided yet are in neither list. The bracket is that of trial `number`. The decision depends
+---only on the trials' reports, states and numbers, so a later call gives the same decisions.
+---@param trials table<integer, table>  all trials of the study, by number
+---@param planned integer  number of the study's last trial, which may be within the bracket
 ---@param is_final fun(trial: table): boolean  whether a trial has ended and will not be retried
 ---@return table[] promoted, table[] pruned
 function Hyperband:decided(trials, number, planned, is_final)

@@ -1,5 +1,4 @@
--- Displays the progress of a running sweep. A terminal shows a small table that is redrawn; other outputs get a line at
--- regular intervals.
+-- Displays the progress of a running sweep: a small table on a terminal, elsewhere a line at regular intervals.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -17,10 +16,7 @@ local live_options = declare("mr.sweep.LiveOptions", {
 }, progress.display_options)
 
 ---Makes the progress display of a sweep, which is first written by `update`.
----@param name string        of the study
----@param schedule mr.sweep.Schedule
 ---@param options? mr.sweep.LiveOptions
----@return mr.sweep.Live
 function M.new(name, schedule, options)
   local self = setmetatable(live_options:read("mr.sweep", options), Live)
   self.name, self.schedule, self.lines = name, schedule, 0
@@ -47,12 +43,11 @@ local function shortened(name, most)
   return length and most < length and name:sub(1, utf8.offset(name, most - 2) - 1) .. "..." or name
 end
 
----Returns a line about a sweep: ended trials, elapsed time and estimated time left, the numbers of
----running, pruned, failed and killed trials, and the best trial. The most useful parts come first,
----because a terminal cuts off the end of a long line.
+---Returns a line about a sweep: ended trials, elapsed time and estimated time left, the numbers of running, pruned,
+---failed and killed trials, and the best trial. The most useful parts come first, because a terminal cuts off the end
+---of a long line.
 ---@param running { trial: table }[]
 ---@param workers integer  number of trials that may run at once
----@return string
 function Live:summary(running, workers)
   local s, now = self.schedule, self.clock()
   local ended = s:ended()
@@ -89,8 +84,8 @@ function Live:_clear()
   self.lines = 0
 end
 
----Updates the display of a sweep, if enough time has passed since the last update: 0.2 s on a
----terminal, else the option `interval`.
+---Updates the display of a sweep, if enough time has passed since the last update: 0.2 s on a terminal, else the option
+---`interval`.
 ---@param running { trial: table, report?: table }[]
 ---@param workers integer  number of trials that may run at once
 function Live:update(running, workers)
@@ -109,15 +104,13 @@ function Live:update(running, workers)
 end
 
 ---Prints a line that later updates of the display do not overwrite. A quiet display prints nothing.
----@param text string
 function Live:say(text)
   if self.quiet then return end
   self:_clear()
   self.out:write(core.safe_text(text, true), "\n")
 end
 
----Prints the final summary of a sweep: the numbers of trials, the best trial, and why the first
----five failed or killed trials ended.
+---Prints a sweep's final summary: the numbers of trials, the best, and why the first five failed or killed ended.
 function Live:finish()
   self:say(self:summary({}, 1))
   local shown = 0

@@ -21,27 +21,19 @@ local mark <const> = "moonrank_study"
 ---@field private added table<integer, integer>  state in the journal, by the number of the trial
 local Journal = check.class("mr.sweep.Journal")
 
+local escapes = { ['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t" }
+
 -- Returns a text as JSON in ASCII, as Python's json.dumps writes it. Names are compared in this form.
 local function quoted(text)
-  local parts = {}
-  for _, code in utf8.codes(text) do
-    if code == 34 or code == 92 then parts[#parts + 1] = "\\" .. string.char(code)
-    elseif code == 10 then parts[#parts + 1] = "\\n"
-    elseif code == 13 then parts[#parts + 1] = "\\r"
-    elseif code == 9 then parts[#parts + 1] = "\\t"
-    elseif code >= 32 and code < 127 then parts[#parts + 1] = string.char(code)
-    elseif code == 127 then parts[#parts + 1] = "\127"
-    elseif code < 0x10000 then parts[#parts + 1] = ("\\u%04x"):format(code)
-    else
-      local high, low = (code - 0x10000) >> 10, (code - 0x10000) & 0x3ff
-      parts[#parts + 1] = ("\\u%04x\\u%04x"):format(0xd800 + high, 0xdc00 + low)
-    end
+  local function escaped(char)
+    local code = utf8.codepoint(char)
+    if code < 0x10000 then return escapes[char] or ("\\u%04x"):format(code) end
+    return ("\\u%04x\\u%04x"):format(0xd800 + ((code - 0x10000) >> 10), 0xdc00 + ((code - 0x10000) & 0x3ff))
   end
-  return '"' .. table.concat(parts) .. '"'
+  return '"' .. text:gsub('["\\\0-\31]', escaped):gsub("[\xc2-\xfd][\x80-\xbf]*", escaped) .. '"'
 end
 
--- Returns a number, text or boolean as JSON. NaN and infinity are written as NaN and Infinity, which are not JSON but
--- which Python's JSON reader accepts.
+-- Returns a number, text or boolean as JSON, with NaN and Infinity, which Python's JSON reader accepts.
 local function scalar(value)
   if type(value) == "string" then return quoted(value) end
   if math.type(value) ~= "float" then return tostring(value) end
@@ -77,8 +69,7 @@ local function choice_of(part, value)
     { "attributes", object{ { "choices", "[" .. table.concat(texts, ", ") .. "]" } } } }, index
 end
 
--- Returns the distribution of a parameter (its range or its choices) in Optuna's form, and its value in a trial as a
--- number.
+-- Returns a parameter's distribution (range or choices) in Optuna's form, and its value in a trial as a number.
 local function distribution_of(part, value)
   if not part or part.kind == "choice" or type(value) ~= "number" then return choice_of(part, value) end
   local whole = (part.kind == "range" or part.kind == "integer") and math.type(value) == "integer"
@@ -92,8 +83,7 @@ end
 -- Converts a time in the store, such as "2026-11-27 01:02:03" in UTC, to the form of time that Optuna writes.
 local function time_of(text) return text and quoted(text:gsub(" ", "T") .. ".000000+00:00") or "null" end
 
--- Returns two JSON objects for a trial: the distributions of its parameters and the values of its parameters, both by
--- the parameter's name.
+-- Returns JSON objects of the distributions and of the values of a trial's parameters, both by name.
 local function parameters_of(space, trial)
   local distributions, values = {}, {}
   for i, name in ipairs(check.names(trial.params)) do
@@ -103,8 +93,7 @@ local function parameters_of(space, trial)
   return object(distributions), object(values)
 end
 
--- Returns the JSON object of a trial's attributes in Optuna: its number in Moonrank, which comes first, its seed, the
--- numbers that it returned, and why it ended early.
+-- Returns the JSON object of a trial's attributes in Optuna: its number, seed, numbers, and why it ended early.
 local function attributes_of(self, trial)
   local rows = { { "trial", scalar(trial.number) }, { "seed", scalar(trial.seed) } }
   local numbers = self.store:rows("SELECT name, value FROM numbers WHERE trial = ?1 ORDER BY name", trial.id)
@@ -118,8 +107,7 @@ local function attributes_of(self, trial)
   return object(rows)
 end
 
--- Returns the JSON object of the values that a trial reported during training, by step: those of the study's metric, or
--- else of the only number that the trial reported.
+-- Returns a trial's reports by step as JSON: those of the study's metric, or of the only reported number.
 local function reports_of(self, trial)
   local by_name, names = {}, {}
   for _, row in ipairs(self.store:rows("SELECT name, step, value FROM reports WHERE trial = ?1 ORDER BY step",
@@ -130,8 +118,7 @@ local function reports_of(self, trial)
   return object(by_name[self.study.metric or "value"] or #names == 1 and by_name[names[1]] or {})
 end
 
--- Returns the journal's line for a trial that has ended. A completed trial without a value is written as failed,
--- because Optuna requires a value.
+-- Returns the journal's line for an ended trial. One without a value has failed there: Optuna requires a value.
 local function trial_line(self, trial)
   local distributions, params = parameters_of(self.space, trial)
   local state = states[trial.state]
@@ -158,8 +145,7 @@ local function read(path)
   return whole
 end
 
--- Returns the name of a study that a line of the journal contains, as JSON text with its quotes. Returns nil if the
--- line has no such name.
+-- Returns the name of the study in a line of the journal, as JSON text with its quotes; nil if there is none.
 local function name_in(line)
   local first = select(2, line:find '"study_name":"')
   local at = first and first + 1
@@ -205,13 +191,8 @@ local function append(path, text)
   assert(file:flush())
 end
 
----Opens the journal of a study, which a sweep may be running, and adds the study if the file lacks
----it. It is an error if the file is not a journal, if it has another study of this name, or if
----another process adds trials to it.
----@param path string
----@param store mr.sweep.Store
----@param study table  the study's row in the store
----@return mr.sweep.Journal
+---Opens the journal of a study, which a sweep may be running, and adds the study if the file lacks it. It is an error
+---if the file is not a journal, if it has another study of this name, or if another process adds trials to it.
 function M.open(path, store, study)
   core.make_folder(path)
   local lock = core.lock_file(path .. ".moonrank")

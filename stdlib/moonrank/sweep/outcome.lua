@@ -1,5 +1,4 @@
--- Converts what a trial's function returned to the form in which the store has it: numbers by name, values per list,
--- and the value of the study's metric.
+-- Converts what a trial's function returned to the store's form: numbers by name, values per list, the metric.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local evaluate = require "moonrank.evaluate"
@@ -35,8 +34,7 @@ local function of_run(run)
   return result, reports, directions
 end
 
--- Returns true if a trial returned the result of mr.fit. It uses rawget, because other objects may raise an error for
--- an unknown field.
+-- Returns true for the result of mr.fit. It uses rawget, because other objects may refuse unknown fields.
 local function is_run(result)
   return type(rawget(result, "history")) == "table" and rawget(result, "chosen_on") ~= nil
 end
@@ -48,8 +46,7 @@ local function bytes_of(name, values)
     values = tensor
   end
   local evaluation, metric = evaluate.of_tensor(values)
-  -- Takes the exact values of the evaluation, because comparisons of trials need values that are not rounded to
-  -- float32.
+  -- Comparisons of trials need the exact values, which are not rounded to float32.
   if evaluation then values = evaluate.exact(evaluation, metric) end
   if type(values) ~= "userdata" then
     error(("the result %s is a %s, expected a tensor or a list of numbers"):format(name, type(values)), 0)
@@ -111,7 +108,6 @@ end
 -- metrics), by the name of the number; nil if no text is known.
 ---@param values table<string, any>  per list, by name
 ---@param result table               what the trial returned
----@param run? mr.Run
 local function conventions_of(values, result, run)
   local found = {}
   for name, metric in pairs(run and rawget(run, "metrics") or {}) do
@@ -130,12 +126,10 @@ local function conventions_of(values, result, run)
   return next(found) and frame.to_json(found) or nil
 end
 
--- Returns the name of the number by which the study compares trials: the sweep's `metric`, or the only number that the
--- trial returned.
+-- Returns the name of the number by which trials are compared: the sweep's `metric`, or the only number.
 local function metric_of(numbers, metric)
   if metric then
-    -- mr.fit and mr.evaluate return a metric under Moonrank's name, such as "ndcg@10". The script may spell it
-    -- otherwise in `metric`, such as "NDCG@10".
+    -- Numbers have Moonrank's name of a metric, "ndcg@10", also if the script's `metric` is spelt "NDCG@10".
     if numbers[metric] == nil then numbers[metric] = numbers[registry.our_name(metric)] end
     if numbers[metric] == nil then
       error(("the trial returned no number '%s', which is the metric of the sweep"):format(metric), 0)
@@ -151,8 +145,7 @@ local function metric_of(numbers, metric)
   return names[1]
 end
 
--- Raises an error if it is not known whether higher values of the number are better, or if the sweep has the opposite
--- direction.
+-- Raises an error if the direction of the number is not known, or is not that of the sweep.
 local function check_direction(name, o, directions)
   local own = directions[name] or (o.assumed and registry.usual_direction(name) or registry.direction(name))
   if o.assumed and not own then
@@ -175,13 +168,11 @@ end
 ---@field lists table<string, string>    values per list
 ---@field reports? table
 
----Converts what a trial's function returned to the trial's outcome: state, value of the metric, and
----other numbers and values per list. Raises an error if the result cannot be stored, e.g. if it is
----not a number or a table of numbers by name. `assumed` is true if the script gave neither a metric
----nor a direction.
----@param result any       what the trial's function returned
+---Converts what a trial's function returned to the trial's outcome: state, value of the metric, and other numbers and
+---values per list. Raises an error if the result cannot be stored, e.g. if it is not a number or a table of numbers by
+---name. `assumed` is true if the script gave neither a metric nor a direction.
+---@param result any                                                     what the trial's function returned
 ---@param o? { metric?: string, direction?: string, assumed?: boolean }  as in mr.sweep.Context
----@return mr.sweep.Outcome
 function M.of(result, o)
   o = o or {}
   local metric, reports, directions = o.metric, nil, {}

@@ -23,8 +23,7 @@ function M.is_when(value) return getmetatable(value) == When end
 
 local is_plain = { number = true, string = true, boolean = true }
 
--- Returns a number, string or boolean as text. Numbers have all their digits; the integer 1 and the float 1.0 give the
--- same text.
+-- Returns a number (with all digits; 1 and 1.0 are equal), string or boolean as text.
 local function scalar_text(value)
   if type(value) == "number" then return ("%.17g"):format(value) end
   if type(value) == "string" then
@@ -33,8 +32,7 @@ local function scalar_text(value)
   return tostring(value)
 end
 
--- Returns a plain value or a table as text, with sorted keys; nil if it contains a function, a tensor or another
--- object.
+-- Returns a plain value or a table as text with sorted keys; nil if it contains a function or an object.
 local function table_text(value, seen)
   if is_plain[type(value)] then return scalar_text(value) end
   if type(value) ~= "table" then return nil end
@@ -82,9 +80,9 @@ local function add_choice(part, where, key, value)
   part.index[key], part.named[key] = #part.keys, value
 end
 
----Makes a parameter that has one of several values: strings, numbers and booleans, given as a list.
----Any other value needs a name (`small = {hidden = {46}}`). The store has the name, and a trial
----gets the value. Named values come after the values of the list, sorted by name.
+---Makes a parameter that has one of several values: strings, numbers and booleans, given as a list. Any other value
+---needs a name (`small = {hidden = {46}}`). The store has the name, and a trial gets the value. Named values come after
+---the values of the list, sorted by name.
 ---@param values table
 ---@return mr.sweep.Part
 ---Example: `mr.choice{"ndcg", "ap"}   --> choice("ndcg", "ap")`
@@ -123,8 +121,8 @@ function M.range(first, last, step)
     log = false }, Part)
 end
 
----Makes a parameter whose values are the seeds 1 to `count`. In a grid, every combination of the
----other parameters is then repeated with each seed.
+---Makes a parameter whose values are the seeds 1 to `count`. In a grid, every combination of the other parameters is
+---then repeated with each seed.
 ---@param count integer
 ---@return mr.sweep.Part
 ---Example: `mr.seeds(3)   --> choice(1, 2, 3)`
@@ -162,8 +160,7 @@ end
 ---Example: `mr.uniform(0, 0.5)   --> uniform(0, 0.5)`
 function M.uniform(low, high, options) return real("uniform", low, high, options) end
 
----Makes a parameter that is a number between `low` and `high`, drawn so that its logarithm is
----uniform.
+---Makes a parameter that is a number between `low` and `high`, drawn so that its logarithm is uniform.
 ---@param low number  above 0
 ---@param high number
 ---@param options? mr.sweep.PartOptions
@@ -186,11 +183,10 @@ function M.integer(low, high, options)
   return setmetatable({ kind = "integer", low = low, high = high, step = 1, points = o.points, log = o.log }, Part)
 end
 
----Makes a condition: the parameters in `parts` exist only if the parameter `name` has a certain
----value. The parameter `name` is in the same table of the space as the condition. A condition is an
----entry of that table without a name, `{model = mr.choice{"linear", "mlp"}, mr.when("model", "mlp",
----{layers = mr.range(1, 3)})}`. Conditions may be nested. Two conditions that exclude each other
----may have parameters of the same name.
+---Makes a condition: the parameters in `parts` exist only if the parameter `name` has a certain value. The parameter
+---`name` is in the same table of the space as the condition. A condition is an entry of that table without a name,
+---`{model = mr.choice{"linear", "mlp"}, mr.when("model", "mlp", {layers = mr.range(1, 3)})}`. Conditions may be nested.
+---Two conditions that exclude each other may have parameters of the same name.
 ---@param name string    the parameter that decides
 ---@param value any      its value, or a list of values
 ---@param parts table    the parameters, as in a space
@@ -230,8 +226,7 @@ function Part:__tostring()
   return ("%s(%s, %s%s%s)"):format(self.kind, scalar_text(self.low), scalar_text(self.high), extra, note)
 end
 
--- Returns a parameter's value at a share of the way (0 to 1) from `low` to `high`, on a logarithmic scale for a
--- logarithmic parameter.
+-- Returns a parameter's value at a share of the way from `low` to `high`, on the parameter's scale.
 local function between(part, share)
   if part.log then return part.low * core.number_power(part.high / part.low, share) end
   return part.low + share * (part.high - part.low)
@@ -248,9 +243,8 @@ local function spread_integers(part)
   return values
 end
 
----Returns how many values a grid of this parameter has. Returns false if the parameter is a real
----number without the option `points`, because such a parameter has infinitely many values.
----@return integer|false
+---Returns how many values a grid of this parameter has. Returns false if the parameter is a real number without the
+---option `points`, because such a parameter has infinitely many values.
 function Part:size()
   if self.kind == "choice" then return #self.keys end
   if not self.step then return self.points end
@@ -258,8 +252,6 @@ function Part:size()
 end
 
 ---Returns the i-th value of a grid of this parameter; for a named value of a choice, its name.
----@param i integer  from 1 to size()
----@return any
 function Part:grid(i)
   if self.kind == "choice" then return self.keys[i] end
   if self.step then return self.points and spread_integers(self)[i] or self.low + (i - 1) * self.step end
@@ -268,11 +260,8 @@ function Part:grid(i)
   return between(self, (i - 1) / (self.points - 1))
 end
 
----Returns the two ends of the axis on which a numeric parameter is drawn uniformly. For a
----logarithmic parameter, the axis has logarithms. For integers, the axis is half a step wider on
----both sides.
----@return number low
----@return number high
+---Returns the two ends of the axis on which a numeric parameter is drawn uniformly. For a logarithmic parameter, the
+---axis has logarithms. For integers, the axis is half a step wider on both sides.
 function Part:axis()
   local low, high = self.low, self.high
   if self.step then low, high = low - self.step / 2, high + self.step / 2 end
@@ -280,51 +269,38 @@ function Part:axis()
   return low, high
 end
 
----Returns the position of a parameter's value on its axis (logarithmic for a logarithmic
----parameter). Positions with `offset` -0.5 and 0.5, in steps, are the ends of the interval that is
----rounded to the value.
----@param value number
+---Returns the position of a parameter's value on its axis (logarithmic for a logarithmic parameter). Positions with
+---`offset` -0.5 and 0.5, in steps, are the ends of the interval that is rounded to the value.
 ---@param offset? number
----@return number
 function Part:to_axis(value, offset)
   local x = value + (offset or 0) * (self.step or 0)
   return self.log and core.number_log(x) or x
 end
 
----Returns the parameter's value nearest to a position on its axis (logarithmic for a logarithmic
----parameter).
----@param x number
----@return number
+---Returns the parameter's value nearest to a position on its axis (logarithmic for a logarithmic parameter).
 function Part:from_axis(x)
   local value = self.log and core.number_exp(x) or x
   if self.step then value = self.low + math.floor((value - self.low) / self.step + 0.5) * self.step end
   return math.max(self.low, math.min(self.high, value))
 end
 
----Returns the parameter's value for a number u in [0, 1), which a sampler draws uniformly. Equally
----likely values have equally long intervals of u.
----@param u number
----@return any
+---Returns the parameter's value for a number u in [0, 1), which a sampler draws uniformly. Equally likely values have
+---equally long intervals of u.
 function Part:at(u)
   if self.kind == "choice" then return self.keys[math.min(#self.keys, math.floor(u * #self.keys) + 1)] end
   local low, high = self:axis()
   return self:from_axis(low + u * (high - low))
 end
 
----Returns true if the value is a possible value of this parameter. A named value of a choice is
----given by its name.
----@param value any
----@return boolean
+---Returns true if the value is a possible value of this parameter. A named value of a choice is given by its name.
 function Part:contains(value)
   if self.kind == "choice" then return self.index[value] ~= nil end
   if type(value) ~= "number" or not (value >= self.low and value <= self.high) then return false end
   return not self.step or (value - self.low) % self.step == 0
 end
 
----Returns what a trial gets for a value of the parameter: for the name of a named value of a
----choice, that named value, else the value itself.
----@param value any  a number, string or boolean
----@return any
+---Returns what a trial gets for a value of the parameter: for the name of a named value of a choice, that named value,
+---else the value itself.
 function Part:meaning(value)
   if self.kind ~= "choice" or self.named[value] == nil then return value end
   return self.named[value]

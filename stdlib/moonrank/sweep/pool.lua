@@ -1,5 +1,4 @@
--- Manages the workers of a sweep, in the process that started them. A free worker gets the next trial, and a worker
--- that ends is replaced by a new one.
+-- Manages a sweep's workers in the process that started them: gives trials to free ones and replaces ended ones.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local frame = require "moonrank.sweep.frame"
@@ -52,10 +51,10 @@ function Pool:_assign(worker)
   local trial = self.schedule:next()
   if not trial then return false end
   worker.trial, worker.reports, worker.began = trial, {}, core.clock()
-  worker.turn, worker.job = worker.turn + 1, self.schedule:job(trial)
+  worker.turn = worker.turn + 1
   local others = self.schedule:others(trial, worker.known)
   worker.known = worker.known + #others
-  worker.process:send(frame.pack{ kind = "trial", turn = worker.turn, job = worker.job, others = others })
+  worker.process:send(frame.pack{ kind = "trial", turn = worker.turn, job = self.schedule:job(trial), others = others })
   return true
 end
 
@@ -116,9 +115,7 @@ end
 
 function Pool:_hear(worker, bytes)
   if worker.refused then return end
-  local busy = worker.trial
-    and { turn = worker.turn, job = worker.job, metric = self.metric, prunes = self.schedule.pruner ~= false }
-  local message = read(bytes, busy or false)
+  local message = read(bytes, worker.trial and worker.turn or false)
   if message then return self:_take(worker, message) end
   self:_refuse(worker, invalid)
 end
@@ -169,8 +166,7 @@ function Pool:_width()
   return count
 end
 
--- Gives trials to free workers. Starts further workers if there are more trials left than workers that are free or
--- starting.
+-- Gives trials to free workers, and starts further workers if there are more trials than free or starting ones.
 function Pool:_employ()
   local free, unready = 0, 0
   for slot = 1, #self.runners do
@@ -238,8 +234,7 @@ local function has_output(path)
   return false
 end
 
----Runs the trials of a study that have not ended, in workers. Returns true if Ctrl-C ended the
----sweep early, false if all trials have ended.
+---Runs the trials of a study that have not ended, in workers. Returns true if Ctrl-C ended the sweep early.
 ---@param o mr.sweep.Pool.Options
 ---@return boolean interrupted
 function M.run(o)

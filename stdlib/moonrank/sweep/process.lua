@@ -32,8 +32,8 @@ function Process:descriptor() return self.channel:descriptor() end
 function Process:unsent() return self.channel:unsent() end
 function Process:signal(name) core.signal_process(self.id, name) end
 
----Waits until the worker process has ended, and returns as text how it ended. A process that does
----not end within a second is killed. A process that sent an invalid message is killed at once.
+---Waits until the worker process has ended, and returns as text how it ended. A process that does not end within a
+---second is killed. A process that sent an invalid message is killed at once.
 ---@return string
 function Process:how()
   if self.channel:broken() then
@@ -51,10 +51,8 @@ function Process:how()
 end
 
 ---Returns `count` runners, each of which can start a worker process of a sweep on this machine.
----@param count integer
 ---@param words string[]  command line of a worker
 ---@param variables fun(slot: integer): string[]  "NAME=VALUE" for the environment of worker `slot`
----@return mr.sweep.Runner[]
 function M.runners(count, words, variables)
   local runners = {}
   for slot = 1, count do

@@ -1,6 +1,6 @@
 -- Checks that a study's earlier trials used the data that the script has now, and ran under this numerics version. The
 -- store has the fingerprints of each trial's data. For a comparison, a trial runs again with the current data, but only
--- up to its call of mr.fit.
+-- up to its call of mr.fit. In all functions, `study` is the study's row in the store.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local forced = require "moonrank.sweep.forced"
@@ -12,8 +12,7 @@ local most_lines = 6
 
 local function text_of(entry) return ("%s %s (%s)"):format(entry.role, entry.fingerprint, entry.what) end
 
--- Groups trials that used the same data. Returns the first and the last trial of each group, and the number of trials
--- without a record of their data.
+-- Returns the first and last trial of each group with equal data, and the number of trials without a record.
 local function different(kept)
   local known, groups, unknown = {}, {}, 0
   for _, number in ipairs(check.names(kept)) do
@@ -57,8 +56,7 @@ local function of_fit(entries)
   return out
 end
 
--- Returns as text how the data that a trial used when it ran differs from the data it uses now; nil if there is no
--- difference.
+-- Returns how the data that a trial used when it ran differs from what it uses now, as text; nil if it does not.
 local function difference(kept, now)
   local roles, lines, new, of_fits = {}, {}, missing(now, kept), of_fit(kept)
   if #new == 0 and #now > 0 then return nil end
@@ -97,8 +95,7 @@ end
 
 local go_on = "Pass another name or store to begin another study, or force = true to continue this one"
 
--- Returns why a study may not continue with the data that the script has now; nil if it may continue. The second result
--- is true if the data is known to be different.
+-- Returns why a study may not continue with the present data, or nil, and whether the data is known to differ.
 local function objection(store, study, context, job)
   local kept = store:data(study)
   local groups, unknown = different(kept)
@@ -134,23 +131,15 @@ local function objection(store, study, context, job)
   end
 end
 
----Raises an error if trials of a study used other data than the script has now, or if the store has
----no record of their data.
----@param store mr.sweep.Store
----@param study table                the study's row in the store
----@param context mr.sweep.Context
+---Raises an error if a study's trials used other data than the script has now, or have no record of their data.
 ---@param job fun(number: integer): mr.sweep.Job  returns what a trial needs to run again
 function M.check(store, study, context, job)
   local why = objection(store, study, context, job)
   if why then check.fail("%s", why) end
 end
 
----Records that a study continues with `force = true` although its trials used other data. If the
----code changed, too, only the change of code is recorded, because trials may run long before they
----use their data.
----@param store mr.sweep.Store
----@param study table                the study's row in the store
----@param context mr.sweep.Context
+---Records that a study continues with `force = true` although its trials used other data. If the code changed, too,
+---only the change of code is recorded, because trials may run long before they use their data.
 ---@param job fun(number: integer): mr.sweep.Job  returns what a trial needs to run again
 function M.note(store, study, context, job)
   for _, field in ipairs{ "data", "script", "form of the recorded code" } do
@@ -160,10 +149,7 @@ function M.note(store, study, context, job)
   if differ then forced.note(store, study, { "data" }) end
 end
 
----Raises an error if trials of a study ran under another numerics version than that of this
----program, or if their version was not recorded.
----@param store mr.sweep.Store
----@param study table  the study's row in the store
+---Raises an error if trials ran under another numerics version than this program's, or an unrecorded one.
 function M.check_numerics(store, study)
   local others = {}
   for _, each in ipairs(store:numerics(study)) do

@@ -30,11 +30,9 @@ local function report_at(trial, step)
   return last_report(trial).step >= step and found or nil
 end
 
----Returns true if a running trial should stop early. The sweep calls it after each report of the
----trial.
+---Returns true if a running trial should stop early. The sweep calls it after each report of the trial.
 ---@param trial mr.sweep.Progress
 ---@param others mr.sweep.Progress[]  ended trials; numbers from generation_of(trial.number) on do not count
----@return boolean
 function Pruner:decide(trial, others)
   if #trial.reports == 0 then return false end
   local seen = {}
@@ -44,19 +42,14 @@ function Pruner:decide(trial, others)
   return self._decide(self, trial, seen)
 end
 
----Returns the number of the first trial in a trial's generation (consecutive trials that are
----compared with the same earlier trials). All trials with smaller numbers must have ended when the
----trial starts.
----@param number integer  of the trial
----@return integer
+---Returns the number of the first trial in a trial's generation (consecutive trials that are compared with the same
+---earlier trials). All trials with smaller numbers must have ended when the trial starts.
 function Pruner:generation_of(number) return generations.first(number, self._options.generation) end
 
 ---Returns how many trials a study with this pruner has by default: nil, except for hyperband.
----@return integer?
 function Pruner.count() end
 
 ---Returns the pruner's name and options as text, such as "median(generation = 10, startup = 5)".
----@return string
 function Pruner:describe() return generations.described(self.name, self._options) end
 
 function Pruner:__tostring() return self:describe() end
@@ -83,8 +76,7 @@ declared.median = declare("mr.sweep.MedianOptions", {
   { "startup", "integer", default = 5, least = 1, help = "no decision before this many trials have reached the step" },
 }, generation_options)
 
--- The median pruner stops a trial if the trial's best report so far is worse than the median of other trials' reports
--- at the same step (Golovin et al. 2017).
+-- The median pruner stops a trial whose best report is worse than the median at the same step (Golovin et al. 2017).
 function deciders.median(self, trial, others)
   local o, step = self._options, last_report(trial).step
   local warmup = o.warmup == "auto" and math.max(3, math.ceil((trial.epochs or 0) / 5)) or o.warmup
@@ -107,21 +99,15 @@ declared.asha = declare("mr.sweep.AshaOptions", {
     help = "step of the first rung; later rungs are at factor times, factor^2 times, ... this step" },
 }, generation_options)
 
-local function first_from(trial, step)
-  for _, report in ipairs(trial.reports) do
-    if report.step >= step then return report end
-  end
-end
-
 -- The asha pruner: asynchronous successive halving (Li et al. 2020). At a rung (certain steps), n trials have reported
 -- so far, including this trial. The trial continues if it is the best, or among the best n / factor.
 function deciders.asha(self, trial, others)
   local o, step, rung = self._options, last_report(trial).step, self._options.min_resource
   while rung * o.factor <= step do rung = rung * o.factor end
-  if step < rung or first_from(trial, rung) ~= last_report(trial) then return false end
+  if step < rung or generations.first_report(trial.reports, rung) ~= last_report(trial) then return false end
   local own, better, count = score(self, last_report(trial).value), 0, 1
   for _, other in ipairs(others) do
-    local report = first_from(other, rung)
+    local report = generations.first_report(other.reports, rung)
     if report then
       count = count + 1
       if score(self, report.value) > own then better = better + 1 end
@@ -166,7 +152,6 @@ function deciders.wilcoxon(self, trial, others)
 end
 
 ---Returns the names of all pruners, e.g. "median".
----@return string[]
 function M.names()
   local names = check.names(deciders)
   return table.move({ "hyperband" }, 1, 1, #names + 1, names)
@@ -176,7 +161,6 @@ end
 ---@param how string|table
 ---@param direction? string  "maximize" (default) or "minimize"
 ---@param defaults? table<string, any>  values of options that `how` leaves out
----@return mr.sweep.Pruner
 ---Example: `require("moonrank.sweep.pruners").make{"hyperband", max_resource = 81}:count()   --> 143`
 function M.make(how, direction, defaults)
   local name, options = generations.named(how)

@@ -12,8 +12,7 @@ local M = {}
 
 local pause = 0.002  -- seconds between polls of MPI, because the system cannot wait for MPI and for channels together
 
----Returns the rank of this process (0 or more), if mpirun or srun started several processes; nil if
----this process is alone.
+---Returns the rank of this process if mpirun or srun started several; nil if the process is alone.
 ---@return integer? rank
 function M.rank()
   local rank, size = core.launched()
@@ -33,8 +32,7 @@ local function here()
   return words, gpus.variables(local_rank + 1)
 end
 
--- Executes a request of rank 0 in another rank: starts the rank's worker, or passes a message or a signal to the
--- worker.
+-- Executes a request of rank 0 in another rank: starts its worker, or passes it a message or a signal.
 local function obey(state, message)
   local worker = state.worker
   if message.kind == "start" then
@@ -61,9 +59,8 @@ local function pass_on(state)
   end
 end
 
----Serves rank 0 in every other rank: starts a worker for each sweep of the script, and forwards
----messages between the worker and rank 0. It does not return; the process exits when rank 0 has
----ended.
+---Serves rank 0 in every other rank: starts a worker for each sweep of the script, and forwards messages between the
+---worker and rank 0. It does not return; the process exits when rank 0 has ended.
 ---@param silence number  seconds after which rank 0 counts as lost while it has a worker here
 function M.serve(silence)
   local words, variables = here()
@@ -147,8 +144,7 @@ end
 
 local known
 
----Returns a runner for each rank, with which rank 0 starts the rank's worker, and the seconds
----between polls of the ranks' messages. Only rank 0 may call it.
+---Returns runners that start each rank's worker, and the seconds between polls. Only rank 0 may call it.
 ---@param silence number  seconds without a message after which a rank counts as lost
 ---@return mr.sweep.Runner[] runners, number pause
 function M.runners(silence)

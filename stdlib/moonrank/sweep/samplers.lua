@@ -23,13 +23,9 @@ local M = {}
 local Sampler = check.class("mr.sweep.Sampler")
 Sampler.first = {}
 
----Returns `count` random numbers in [0, 1) for a parameter of a trial. They are computed from the
----seed, the trial's number and the parameter's name, so they do not depend on earlier draws.
----@param seed integer    of the study
----@param number integer  of the trial
----@param name string     of the parameter
----@param count integer
----@return number[]
+---Returns `count` random numbers in [0, 1) for a parameter of a trial. They are computed from the seed, the trial's
+---number and the parameter's name, so they do not depend on earlier draws.
+---@param seed integer  of the study
 function M.random(seed, number, name, count)
   local use = ("sweep trial %d parameter %s"):format(number, name)
   return core.uniform({ count }, 0, 1, seed, use, "float64", "cpu"):totable()
@@ -40,8 +36,8 @@ local function random_value(self, number, entry)
 end
 
 ---Returns the parameters with which trial `number` should run, by name.
----@param number integer              of the trial, from 1
----@param history? mr.sweep.Trial[]   ended trials; numbers from generation_of(number) on do not count
+---@param number integer             of the trial, from 1
+---@param history? mr.sweep.Trial[]  ended trials; numbers from generation_of(number) on do not count
 ---@return table<string, any>
 function Sampler:suggest(number, history)
   local params = self._suggest(self, number, generations.before(history or {}, self:generation_of(number)))
@@ -54,9 +50,8 @@ function Sampler:suggest(number, history)
   end)
 end
 
----Sets the parameters of the first trials: trial i gets `points[i]`, and the sampler chooses the
----parameters that are missing there. It is an error for a grid, and if a parameter or value is not
----in the space.
+---Sets the parameters of the first trials: trial i gets `points[i]`, and the sampler chooses the parameters that are
+---missing there. It is an error for a grid, and if a parameter or value is not in the space.
 ---@param points table<string, any>[]  parameters by name, for each of the first trials
 function Sampler:begin_with(points)
   if self.name == "grid" then
@@ -76,25 +71,20 @@ function Sampler:begin_with(points)
   self.first = points
 end
 
----Returns the number of the first trial in a trial's generation (consecutive trials that are
----suggested from the same results). All trials with smaller numbers must have ended when the
----trial's parameters are suggested. The result is 1 if the sampler does not use results.
----@param number integer  of the trial
----@return integer
+---Returns the number of the first trial in a trial's generation (consecutive trials that are suggested from the same
+---results). All trials with smaller numbers must have ended when the trial's parameters are suggested. The result is 1
+---if the sampler does not use results.
 function Sampler:generation_of(number)
   local length = self._options.generation
   return length and generations.first(number, length) or 1
 end
 
----Returns how many trials the sampler can suggest: the size of a grid; nil if the number is not
----limited.
----@return integer?
+---Returns how many trials the sampler can suggest: the size of a grid; nil if the number is not limited.
 function Sampler:count()
   if self.name == "grid" then return self.space:count() end
 end
 
 ---Returns the sampler's name and options, and the parameters set by `begin_with`, as text.
----@return string
 function Sampler:describe()
   local first = #self.first > 0 and ", first " .. settings.text("mr.sweep", "first", self.first) or ""
   return generations.described(self.name, self._options) .. first
@@ -135,8 +125,7 @@ function makers.sobol(space, seed, options)
     if entry.slot > sobol_dimensions then
       check.fail("sampler sobol: the space has %d parameters, expected at most %d", #space:entries(), sobol_dimensions)
     end
-    -- the shift also depends on the parameter's slot (its index in the space), because parameters of one name under
-    -- different conditions need different shifts
+    -- parameters of one name under different conditions need different shifts, so the slot is a part of the key
     local u = M.random(seed, 0, ("%d %s"):format(entry.slot, entry.name), 1)[1]
     shifts[entry.slot] = math.floor(u * 2 ^ 32)
   end
@@ -162,8 +151,7 @@ function makers.tpe(space, seed, options, direction, defaults)
   o.generation = o.generation or defaults.generation or 10
   return new("tpe", space, seed, o, function(self, number, history)
     if #history < o.startup then return random_params(self, number) end
-    -- Earlier trials of this generation have no results yet. They count as bad results, so that the generation's
-    -- suggestions are spread out.
+    -- Earlier trials of this generation have no results yet; they count as bad ones, which spreads the suggestions.
     local seen, params = table.move(history, 1, #history, 1, {}), nil
     for each = generations.first(number, o.generation), number do
       params = tpe.suggest(self.space, seen, o, direction, function(entry, count)
@@ -176,17 +164,13 @@ function makers.tpe(space, seed, options, direction, defaults)
 end
 
 ---Returns the names of all samplers (grid, random, sobol, tpe), sorted.
----@return string[]
 function M.names() return check.names(makers) end
 
----Makes a sampler from its name, or from a table with the name and options: {"tpe",
----generation = 20}.
+---Makes a sampler from its name, or from a table with the name and options: {"tpe", generation = 20}.
 ---@param how string|table
----@param space mr.sweep.Space
----@param seed integer            of the study
----@param direction? string       "maximize" (default) or "minimize"
+---@param seed integer                        of the study
+---@param direction? string                   "maximize" (default) or "minimize"
 ---@param defaults? { generation?: integer }  values of options that `how` leaves out
----@return mr.sweep.Sampler
 function M.make(how, space, seed, direction, defaults)
   local name, options = generations.named(how)
   if not makers[name] then check.unknown("sampler", name, M.names()) end

@@ -52,10 +52,8 @@ end
 ---@field folder string          of the study
 ---@field lock? mr.FileLock      lock in the folder; no other process runs the study
 
----Makes the schedule of a study from its trials in the store. Trials that ended there are not run
----again.
+---Makes the schedule of a study from its trials in the store. Trials that ended there are not run again.
 ---@param o mr.sweep.Schedule.Options
----@return mr.sweep.Schedule
 function M.new(o)
   local self = setmetatable({
     store = o.store, study = o.study, space = o.space, sampler = o.sampler, pruner = o.pruner or false, retry = o.retry,
@@ -81,15 +79,12 @@ function M.new(o)
 end
 
 ---Returns true if a trial has ended and will not be retried.
----@param trial table
----@return boolean
 function Schedule:is_final(trial)
   if trial.state == "done" or trial.state == "pruned" then return true end
   return (trial.state == "failed" or trial.state == "killed") and trial.attempts > self.retry
 end
 
--- Returns true if a trial's result is stored and its checkpoint is not needed any more. A trial that was killed may
--- still continue from its checkpoint.
+-- Returns true if a trial's checkpoint is not needed any more. A killed trial may still continue from it.
 function Schedule:_is_over(trial) return self:is_final(trial) and trial.state ~= "killed" end
 
 ---Removes the checkpoints of ended trials at the end of a sweep.
@@ -125,8 +120,7 @@ function Schedule:_pause_all()
   end
 end
 
--- Promotes and prunes paused trials in the Hyperband bracket of trial `number`, as far as the bracket can be decided
--- now.
+-- Promotes and prunes paused trials in the Hyperband bracket of a trial, as far as this can be decided now.
 function Schedule:_halve(number)
   local promoted, pruned = self.halving:decided(self.trials, number, self.planned, function(trial)
     return self:is_final(trial)
@@ -148,7 +142,6 @@ function Schedule:_halve(number)
 end
 
 ---Returns how many trials of the study have ended and will not be retried.
----@return integer
 function Schedule:ended()
   local sum = 0
   for _, count in pairs(self.counts) do sum = sum + count end
@@ -190,8 +183,7 @@ function Schedule:_suggest(number)
   return params, frame.to_json(params)
 end
 
--- Returns the trial with this number, new or from an earlier run; nil if the trial has begun in this run, has ended or
--- is paused.
+-- Returns the trial with this number, or nil if it has begun in this run, has ended or is paused.
 function Schedule:_open(number)
   local known = self.trials[number]
   if known and (self:is_final(known) or known.begun) then return nil end
@@ -216,8 +208,8 @@ function Schedule:_first()
   end
 end
 
----Returns the next trial to run, and marks it in the store as begun. Returns nil if no trial can
----begin now: all have begun, or the next one has to wait for results of running trials.
+---Returns the next trial to run, and marks it in the store as begun. Returns nil if no trial can begin now: all have
+---begun, or the next one has to wait for results of running trials.
 ---@return table? trial
 function Schedule:next()
   if self.lock and not self.lock:holds() then
@@ -231,29 +223,23 @@ function Schedule:next()
   return trial
 end
 
----Returns an estimate of the seconds until all trials have ended: the mean time of the trials that
----finished in this run, times the number of trials left, divided by the number of workers. Returns
----nil until the first trial has finished.
+---Returns an estimate of the seconds until all trials have ended: the mean time of the trials that finished in this
+---run, times the number of trials left, divided by the number of workers. Returns nil until the first trial has
+---finished.
 ---@param workers integer
----@return number?
 function Schedule:left(workers)
   local finished = self.finished
   if finished.trials == 0 then return nil end
   return finished.seconds / finished.trials * (self.planned - self:ended()) / math.max(1, workers)
 end
 
----Returns the fields of a trial that its worker needs to run it: number, seed, parameters, attempt,
----folder and pause.
----@param trial table
----@return mr.sweep.Job
+---Returns the fields of a trial that its worker needs to run it: number, seed, parameters, attempt, folder and pause.
 function Schedule:job(trial)
   return { number = trial.number, seed = trial.seed, params = trial.params, attempt = trial.attempts + 1,
     folder = files.of_trial(self.folder, trial.number), pause = self.halving and self.halving:pause_at(trial) or nil }
 end
 
----Returns the progress of the trials with which the pruner may compare a trial: trials of earlier
----generations with a number above `known`.
----@param trial table
+---Returns the progress of the trials with which the pruner may compare a trial: earlier ones after `known`.
 ---@param known? integer  largest number of a trial that the caller has already (default 0)
 ---@return mr.sweep.Progress[]  empty without a pruner
 function Schedule:others(trial, known)
@@ -276,8 +262,7 @@ local function of_metric(reports, metric)
   return out
 end
 
--- Joins a trial's reports with those of its earlier runs, sorted by step. A report of the last run replaces an earlier
--- report at the same step.
+-- Joins reports with those of a trial's earlier runs by step; a report of the last run replaces an earlier one.
 local function joined(earlier, reports)
   local seen, all = {}, { table.unpack(reports) }
   for _, report in ipairs(reports) do seen[report.step] = true end
@@ -294,11 +279,10 @@ function Schedule:_add_time(seconds)
   self.finished.seconds, self.finished.trials = self.finished.seconds + seconds, self.finished.trials + 1
 end
 
----Stores how a trial ended, in the store file and in this schedule. Schedules the trial to run
----again if it failed and has retries left.
----@param trial table     from `next`
----@param outcome table   state, value, numbers, lists, reports, time and data, as from mr.sweep's trials
----@param metric string   name of the reports that the pruner reads
+---Stores how a trial ended, and schedules it to run again if it failed and has retries left.
+---@param trial table    from `next`
+---@param outcome table  state, value, numbers, lists, reports, time and data, as from mr.sweep's trials
+---@param metric string  name of the reports that the pruner reads
 function Schedule:finish(trial, outcome, metric)
   if next(outcome.loaded or {}) then
     self.study.script = code.joined(self.study.script, nil, outcome.loaded)
@@ -319,8 +303,7 @@ function Schedule:finish(trial, outcome, metric)
     self:_advance()
     if self.on_end then self.on_end(trial.number) end
   elseif self.halving and self.halving:passed(trial) > trial.passed then
-    -- A trial that reached its next Hyperband rung counts as paused, even if it was killed there, because its report at
-    -- the rung is stored.
+    -- A trial that reached its next Hyperband rung counts as paused even if it was killed: its report is stored.
     trial.state = "paused"
   elseif not goes_on then
     self.again[#self.again + 1] = trial

@@ -1,13 +1,11 @@
--- The versions of a store's database schema: how a store of an older version is updated, and which databases are
--- stores.
+-- The versions of a store's database schema: how an older store is updated, and which databases are stores.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local damage = require "moonrank.sweep.damage"
 
 local M = {}
 
--- SQL of the schema's versions. The statements of entry i update a store from version i - 1 to version i. Old entries
--- never change; a new version is a new entry.
+-- SQL of the schema's versions. Entry i updates a store from version i - 1. Old entries never change.
 M.versions = {
   {
     [[CREATE TABLE studies (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, space TEXT NOT NULL, sampler TEXT NOT NULL,
@@ -42,29 +40,23 @@ local function pragma(database, name)
   return columns[1][1]
 end
 
----Returns the schema version of the store in a database; 0 if the database does not contain a store
----yet.
----@return integer
+---Returns the schema version of the store in a database; 0 if the database does not contain a store yet.
 function M.version_of(database) return pragma(database, "user_version") end
 
----Updates a store's database to the schema of the last version in `versions`. It does nothing if
----the store has this version or a later one.
----@param store mr.sweep.Store
----@param versions string[][]  SQL statements by version: entry i updates a store from version i - 1
-function M.migrate(store, versions)
-  for i = M.version_of(store._database) + 1, #versions do
+---Updates a store's database to the last version of the schema, if it has an earlier one.
+function M.migrate(store)
+  for i = M.version_of(store._database) + 1, #M.versions do
     store:transaction(function()
       -- another process has made this update since the loop began
       if M.version_of(store._database) >= i then return end
-      for _, statement in ipairs(versions[i]) do store._database:run(statement, {}, 0) end
+      for _, statement in ipairs(M.versions[i]) do store._database:run(statement, {}, 0) end
       store._database:run(("PRAGMA application_id = %d"):format(application), {}, 0)
       store._database:run(("PRAGMA user_version = %d"):format(i), {}, 0)
     end)
   end
 end
 
--- Returns the tables, indices, triggers and views of a database by name, with type and SQL statement. SQLite's internal
--- objects are left out.
+-- Returns the tables, indices, triggers and views of a database by name, without SQLite's internal objects.
 local function schema_of(database)
   local _, columns, count = database:run([[SELECT name, type, sql FROM sqlite_master
     WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\']], {}, 0)
@@ -73,15 +65,15 @@ local function schema_of(database)
   return schema
 end
 
-local made = {}  -- maps a schema version to what `expected_of` returned for it in an earlier call
+local made = {}  -- maps the statements of a version to what `expected_of` returned for it in an earlier call
 
--- Returns what a store of a version must contain: its schema, the sorted names of its objects, and checks that find
--- entries of wrong types in its tables.
-local function expected_of(versions, version)
-  if versions == M.versions and made[version] then return made[version] end
+-- Returns what a store of a version must contain: schema, names of objects, and checks for entries of wrong types.
+local function expected_of(version)
+  local key = M.versions[version] or M
+  if made[key] then return made[key] end
   local memory, checks = core.open_database("", "memory"), {}
   for i = 1, version do
-    for _, statement in ipairs(versions[i]) do memory:run(statement, {}, 0) end
+    for _, statement in ipairs(M.versions[i]) do memory:run(statement, {}, 0) end
   end
   local schema = schema_of(memory)
   local names = check.names(schema)
@@ -89,31 +81,27 @@ local function expected_of(versions, version)
     if schema[name].type == "table" then checks[#checks + 1] = damage.check_of(memory, name) end
   end
   memory:close()
-  local expected = { schema = schema, names = names, checks = checks }
-  if versions == M.versions then made[version] = expected end
-  return expected
+  made[key] = { schema = schema, names = names, checks = checks }
+  return made[key]
 end
 
----Returns as text why this program must not read or write a database as a store, or nil if it may.
----Tables with damaged rows are an objection for a writer. A reader (`only_reads`) leaves damaged
----rows out. The schema is read in one transaction.
----@param versions string[][]  SQL statements by version: entry i updates a store from version i - 1
----@param path string          of the store
+---Returns as text why this program must not read or write a database as a store, or nil if it may. Tables with damaged
+---rows are an objection for a writer. A reader (`only_reads`) leaves damaged rows out. The schema is read in one
+---transaction.
 ---@param only_reads boolean   whether the program only reads the store
 ---@param is_checked? boolean  whether the rows are known to be intact, so that they are not checked
----@return string?
 ---@return boolean?  whether damaged rows are left out
-function M.objection(database, versions, path, only_reads, is_checked)
+function M.objection(database, path, only_reads, is_checked)
   database:run("BEGIN", {}, 0)
   local version, id, found = M.version_of(database), pragma(database, "application_id"), schema_of(database)
   database:run("COMMIT", {}, 0)
   if id ~= 0 and id ~= application or version < 0 or version == 0 and next(found) then
     return "is an SQLite database, but not a store of results"
   end
-  if version > #versions then
-    return ("is a store of version %d, from a newer moonrank. This one knows version %d"):format(version, #versions)
+  if version > #M.versions then
+    return ("is a store of version %d, from a newer moonrank. This one knows version %d"):format(version, #M.versions)
   end
-  local expected = expected_of(versions, version)
+  local expected = expected_of(version)
   for name, object in pairs(found) do
     local like = expected.schema[name]
     if not like or like.type ~= object.type or like.sql ~= object.sql then

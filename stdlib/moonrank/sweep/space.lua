@@ -113,10 +113,8 @@ local function names_below(entries)
   return all
 end
 
----Makes a search space from a table, which has parameters by name and conditions (`mr.when`)
----without a name. A search space is returned unchanged.
+---Makes a search space from parameters by name and conditions (`mr.when`); a search space is returned unchanged.
 ---@param t table|mr.sweep.Space
----@return mr.sweep.Space
 ---Example: `require("moonrank.sweep.space").new{a = mr.choice{1, 2}, b = mr.range(1, 3)}:count()   --> 6`
 function M.new(t)
   if getmetatable(t) == Space then return t end
@@ -126,15 +124,11 @@ function M.new(t)
   return setmetatable({ _entries = entries, _slots = slots, _names = check.names(names_below(entries)) }, Space)
 end
 
----Returns the sorted names of all parameters of the space, including conditional parameters. Each
----name occurs once.
----@return string[]
+---Returns the sorted names of all parameters of the space, including conditional parameters. Each name occurs once.
 function Space:names() return { table.unpack(self._names) } end
 
----Returns all parameters of the space with their possible values. A parameter comes before the
----parameters that depend on it. Parameters of one name under different conditions have an entry
----each.
----@return mr.sweep.Entry[]
+---Returns all parameters of the space with their possible values. A parameter comes before the parameters that depend
+---on it. Parameters of one name under different conditions have an entry each.
 function Space:entries() return { table.unpack(self._slots) } end
 
 local function active(entry, value)
@@ -154,8 +148,7 @@ local function walk(entries, params, choose)
   return params
 end
 
----Returns a combination of parameters: `choose` is called for one parameter after another and
----returns its value. Parameters whose condition does not hold are left out.
+---Returns a combination of parameters: `choose` returns the value of each one whose condition holds.
 ---@param choose fun(entry: mr.sweep.Entry): any
 ---@return table<string, any>
 function Space:draw(choose) return walk(self._entries, {}, choose) end
@@ -198,15 +191,12 @@ function branches_size(branches)
   return product(branches, function(branch) return entries_size(branch.entries) end)
 end
 
----Returns how many combinations a grid over the space has; nil if there are infinitely many or more
----than 2^53.
----@return integer?
+---Returns how many combinations a grid over the space has; nil if there are infinitely many or more than 2^53.
 function Space:count() return entries_size(self._entries) or nil end
 
 local decode
 
--- Sets a parameter, and the parameters that depend on it, to one of their combinations: the one with the number `rest`,
--- counted from 0.
+-- Sets a parameter and those that depend on it to their combination with the number `rest`, counted from 0.
 local function assign(entry, rest, params)
   if #entry.branches == 0 then
     params[entry.name] = entry.part:grid(rest + 1)
@@ -234,9 +224,8 @@ function decode(entries, rest, params)
   return rest
 end
 
----Returns the i-th combination of the grid. Parameters are in the order of their names, and the
----last parameter changes fastest. Conditional parameters come after the parameter on which they
----depend.
+---Returns the i-th combination of the grid. Parameters are in the order of their names, and the last parameter changes
+---fastest. Conditional parameters come after the parameter on which they depend.
 ---@param i integer  from 1 to count()
 ---@return table<string, any>
 ---Example: `require("moonrank.sweep.space").new{a = mr.choice{1, 2}, b = mr.range(1, 3)}:grid(4).a   --> 2`
@@ -255,9 +244,7 @@ function Space:grid(i)
   return params
 end
 
----Returns the parameters that a trial gets. If a parameter is a choice with named values, its name
----is replaced by the named value.
----@param params table<string, any>
+---Returns the parameters that a trial gets, with named values in place of their names.
 ---@return table<string, any>
 ---Example: `require("moonrank.sweep.space").new{net = mr.choice{small = {46}}}:values{net = "small"}.net[1]   --> 46`
 function Space:values(params)
@@ -280,9 +267,8 @@ local function describe(entries, indent, lines)
   return lines
 end
 
----Returns the space as text. Spaces with equal parameters give equal texts, in any order of keys.
----Named values of a choice that are not plain data, such as functions, appear by name only.
----@return string
+---Returns the space as text. Spaces with equal parameters give equal texts, in any order of keys. Named values of a
+---choice that are not plain data, such as functions, appear by name only.
 ---Example: `require("moonrank.sweep.space").new{n = mr.range(1, 3)}:describe()   --> n = range(1, 3)`
 function Space:describe() return table.concat(describe(self._entries, "", {}), "\n") end
 

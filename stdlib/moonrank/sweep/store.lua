@@ -1,5 +1,5 @@
 -- Reads and writes the store of sweeps: one SQLite file with studies and their trials. One process writes to a study,
--- and other processes may read at the same time.
+-- and other processes may read at the same time. In all methods, `study` is a study's row in the store.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local damage = require "moonrank.sweep.damage"
@@ -8,20 +8,15 @@ local schema = require "moonrank.sweep.schema"
 
 local M = { versions = schema.versions }
 
----The most bytes of a text or blob that a field can contain. The limit of SQLite is higher, because
----a row also has other fields.
+---The most bytes of a field, below the limit of SQLite because a row also has other fields.
 M.longest = (256 << 20) - 4096
-
--- Oldest version of a store that can be read without an update.
-local readable = 1
 
 ---@class mr.sweep.Store
 ---@field path string
 ---@field leaves_out boolean  whether damaged rows are left out
 local Store = check.class("mr.sweep.Store")
 
--- Runs an SQL statement and returns its result as columns by name. The arguments after `sql` are the statement's
--- parameters.
+-- Runs an SQL statement with the further arguments as its parameters. Returns its result as columns by name.
 function Store:columns(sql, ...)
   local names, columns = self._database:run(sql, { ... }, select("#", ...))
   local out = {}
@@ -40,10 +35,8 @@ function Store:rows(sql, ...)
   return rows
 end
 
----Calls `f` with the further arguments in a transaction of the store, and returns its first result.
----If `f` raises an error, everything that `f` wrote is rolled back and the error is raised again.
----@param f function
----@return any
+---Calls `f` with the further arguments in a transaction of the store, and returns its first result. If `f` raises an
+---error, everything that `f` wrote is rolled back and the error is raised again.
 function Store:transaction(f, ...)
   self._database:run("BEGIN IMMEDIATE", {}, 0)
   local ok, result = pcall(f, ...)
@@ -55,13 +48,12 @@ function Store:transaction(f, ...)
   return result
 end
 
--- Opens the database of a store. Raises an error if it is not a store that this program can read or write.
--- Also returns whether damaged rows are left out.
-local function opened(path, mode, versions, only_reads, is_checked)
+-- Opens a store's database if this program can read or write it. Returns also whether damaged rows are left out.
+local function opened(path, mode, only_reads, is_checked)
   local ok, database = pcall(core.open_database, path, mode)
   if database == "interrupted" then error(database, 0) end
   if not ok then check.fail("%s", database:sub(database:find(path, 1, true) or 1)) end
-  local good, why, leaves_out = pcall(schema.objection, database, versions, path, only_reads, is_checked)
+  local good, why, leaves_out = pcall(schema.objection, database, path, only_reads, is_checked)
   if good and not why then
     if mode == "claim" then good, why = pcall(database.write_ahead, database) end
     if good then return database, leaves_out end
@@ -72,9 +64,8 @@ local function opened(path, mode, versions, only_reads, is_checked)
   check.fail("%s %s", path, why)
 end
 
----Writes the store's current contents to the file `path`, completely or not at all. An existing
----file is replaced. Other processes may write to the store at the same time.
----@param path string
+---Writes the store's current contents to the file `path`, completely or not at all. An existing file is replaced. Other
+---processes may write to the store at the same time.
 ---@param part? string  name of the file until it is whole (default: made from `path`)
 function Store:copy(path, part)
   core.make_folder(path)
@@ -90,10 +81,9 @@ end
 -- Largest share of its time that a writer may spend on making copies of the store for readers.
 local share = 0.05
 
----Makes a copy of the store for readers, if they cannot read the store itself because it is open
----for exclusive writing (runtime/io/sqlite/sqlite.h). A copy is made only if the store changed since
----the last copy, and only as often as its cost allows. A copy that cannot be written is not an
----error, because readers are told how old their copy is.
+---Makes a copy of the store for readers, if they cannot read the store itself because it is open for exclusive writing
+---(runtime/io/sqlite/sqlite.h). A copy is made only if the store changed since the last copy, and only as often as its
+---cost allows. A copy that cannot be written is not an error, because readers are told how old their copy is.
 function Store:publish()
   local copies = self._copies
   if not copies then return end
@@ -112,48 +102,33 @@ function Store:publish()
   copies.last, copies.credit, copies.at = now - began, copies.credit - (now - began), now
 end
 
----Returns a text that says that a copy is read instead of the store, and why; nil if the store
----itself is read.
----@return string?
+---Returns a text that says that a copy is read instead of the store, and why; nil if the store itself is read.
 function Store:note() return self._database:note() end
 
 function Store:close() self._database:close() end
 Store.__close = Store.close
 
----Raises an error if the file `path` is not a store, or is a store of a newer moonrank. A missing
----file is accepted. A file without tables is accepted, too, because a process that was killed may
----have created it.
----@param path string
----@param versions? string[][]  schema versions, for tests
-function M.look(path, versions)
+---Raises an error if the file `path` is not a store, or is a store of a newer moonrank. A missing file is accepted. A
+---file without tables is accepted, too, because a process that was killed may have created it.
+function M.look(path)
   core.check_file(path)
-  -- A store that a writer has opened exclusively is skipped by this early check. It is checked later, when the sweep
-  -- opens it.
-  if core.is_file(path) and not M.is_exclusive(path) then opened(path, "read", versions or M.versions):close() end
+  -- A store that a writer has open exclusively is checked later, when the sweep opens it.
+  if core.is_file(path) and not M.is_exclusive(path) then opened(path, "read"):close() end
 end
 
----Returns true if a writer has opened the store exclusively, or was killed while it had the store
----open exclusively.
----@param path string
----@return boolean
+---Returns true if a writer has opened the store exclusively, or was killed while it had the store open exclusively.
 function M.is_exclusive(path) return core.file_exists(core.followed(path) .. ".writer") end
 
----Opens a store. Opening for writing creates a missing store, and updates a store of an older
----version. A store of a newer version is an error. A file with other tables than those of a store
----is an error, too, and is not changed.
----@param path string
+---Opens a store. Opening for writing creates a missing store, and updates a store of an older version. A store of a
+---newer version is an error. A file with other tables than those of a store is an error, too, and is not changed.
 ---@param mode "read"|"write"
----@param versions? string[][]  schema versions, for tests; stores of older versions are then not read
----@param is_checked? boolean    reads without the check for damaged rows, which takes time for each row of the store
----@return mr.sweep.Store
-function M.open(path, mode, versions, is_checked)
-  local oldest = versions and #versions or readable
-  versions = versions or M.versions
+---@param is_checked? boolean  reads without the check for damaged rows, which takes time for each row of the store
+function M.open(path, mode, is_checked)
   if mode == "write" then
     core.make_folder(path)
-    M.look(path, versions)  -- opening the file for writing changes it, so it is checked first
+    M.look(path)  -- opening the file for writing changes it, so it is checked first
   end
-  local database, leaves_out = opened(path, mode == "write" and "claim" or mode, versions, mode == "read", is_checked)
+  local database, leaves_out = opened(path, mode == "write" and "claim" or mode, mode == "read", is_checked)
   local store = setmetatable({ path = path, leaves_out = leaves_out, _database = database, _copies = false }, Store)
   if mode == "write" then
     if database:exclusive() then
@@ -165,30 +140,27 @@ function M.open(path, mode, versions, is_checked)
         changes = -1,
       }
     end
-    local good, message = pcall(schema.migrate, store, versions)
+    local good, message = pcall(schema.migrate, store)
     local has_studies = good and store._copies and store:columns("SELECT count(*) AS n FROM studies").n[1] > 0
     if has_studies then good, message = pcall(store.publish, store) end
     if good then return store end
     store:close()
     error(message, 0)
   end
-  local version = schema.version_of(store._database)
-  if version < oldest then
-    check.fail("%s is a store of version %d, expected %d. Run a sweep on it to update it", path, version, #versions)
+  local version = schema.version_of(database)
+  if version == 0 then
+    check.fail("%s is a store of version %d, expected %d. Run a sweep on it to update it", path, version, #M.versions)
   end
   return store
 end
 
 ---Returns the row of the study with this name; nil if the store has no such study.
----@param name string
----@return table?
 function Store:study(name) return self:rows("SELECT * FROM studies WHERE name = ?1", name)[1] end
 
 local study_fields = { "name", "space", "sampler", "seed", "direction", "metric", "script", "script_name",
   "settings", "data", "planned", "version" }
 
----Adds a study to the store, or updates the fields of a study with the same name. Returns the
----study's row.
+---Adds a study to the store, or updates the fields of a study with the same name. Returns the study's row.
 ---@param fields table<string, any>  values by column name, such as `space`; `name` is required
 ---@return table
 function Store:set_study(fields)
@@ -207,11 +179,8 @@ function Store:set_study(fields)
   return self:study(fields.name)
 end
 
----Returns a copy of a study's row with new values of the fields that `set_study` writes. Nothing is
----written to the store.
----@param study table                the study's row
+---Returns a copy of a study's row with new values of the fields that `set_study` writes.
 ---@param fields table<string, any>  values by column name
----@return table
 function Store:with(study, fields)  -- luacheck: ignore 212/self
   local row = {}
   for name, value in pairs(study) do row[name] = value end
@@ -228,7 +197,6 @@ end
 
 ---Returns the trials of a study by their number: the trial's row, with the decoded parameters in
 ---`params` and their JSON in `params_text`. Parameters that cannot be decoded are an error.
----@param study table  the study's row
 ---@param number? integer  only the trial with this number
 ---@return table<integer, table>
 function Store:trials(study, number)
@@ -251,9 +219,7 @@ local function need_file(self)
   end
 end
 
----Records in the store that a trial begins (state "running"), with the current numerics version. It
----is an error if the store's file was removed or replaced.
----@param study table  the study's row
+---Records that a trial begins, with the numerics version. It is an error if the store was removed or replaced.
 ---@param trial { number: integer, seed: integer, params_text: string }
 function Store:begin(study, trial)
   need_file(self)
@@ -281,10 +247,8 @@ function Store:add_reports(id, reports)
   end
 end
 
----Stores how a trial ended, in one transaction. Rows of an earlier attempt of the trial are
----replaced. If the trial was paused before (`add`), its new reports are added to the earlier
----reports.
----@param study table    the study's row
+---Stores how a trial ended, in one transaction. Rows of an earlier attempt of the trial are replaced. If the trial was
+---paused before (`add`), its new reports are added to the earlier reports.
 ---@param trial table    its number and attempts
 ---@param outcome table  state, value, numbers, lists, reports, time and data
 ---@param add boolean
@@ -314,7 +278,6 @@ function Store:finish(study, trial, outcome, add)
 end
 
 ---Records in the store that a paused trial is pruned: its last reported value and the reason.
----@param study table  the study's row
 ---@param trial { number: integer, value: number, reason: string }
 function Store:prune(study, trial)
   self:columns("UPDATE trials SET state = 'pruned', value = ?3, reason = ?4 WHERE study = ?1 AND number = ?2", study.id,
@@ -323,19 +286,15 @@ end
 
 local roles = { train = true, valid = true, test = true, other = true }
 
--- Converts a row of the table `data` to an entry with role, fingerprint and description. The texts are checked and
--- shortened, because a store can come from anywhere.
+-- Converts a row of the table `data` to an entry. Texts are checked and shortened: a store can come from anywhere.
 local function entry_of(row)
   local sum, what = tostring(row.fingerprint), tostring(row.what)
   return { role = roles[row.role] and row.role or "other",
     fingerprint = sum:find "^%x+$" and sum:sub(1, 16) or "unknown", what = what:sub(1, 60):gsub("[^%g ]", "?") .. "" }
 end
 
----Returns the data sets that trials used, by the trial's number: of all finished and pruned trials,
----or only of the trial `number` if it is given. `noted` is false if the data of a trial was not
----recorded.
----@param study table  the study's row
----@param number? integer
+---Returns the data sets that trials used, by the trial's number: of all finished and pruned trials, or only of the
+---trial `number` if it is given. `noted` is false if the data of a trial was not recorded.
 ---@return table<integer, { noted: boolean, entries: mr.data.Entry[] }>
 function Store:data(study, number)
   local by_number = {}
@@ -350,9 +309,7 @@ function Store:data(study, number)
   return by_number
 end
 
----Returns the conventions of the metrics that trials returned, by the trial's number: a JSON object
----with a text per metric. Trials of older program versions have no entry.
----@param study table  the study's row
+---Returns the conventions of trials' metrics, if recorded, by the trial's number: JSON with a text per metric.
 ---@return table<integer, string>
 function Store:conventions(study)
   local by_number = {}
@@ -362,10 +319,8 @@ function Store:conventions(study)
   return by_number
 end
 
----Returns the numerics version under which each trial of a study began, by the trial's number. A
----trial without a recorded version has no entry. Returns nil if all trials have the same version,
----or if the store records no versions.
----@param study table  the study's row
+---Returns the numerics version under which each trial of a study began, by the trial's number. A trial without a
+---recorded version has no entry. Returns nil if all trials have the same version, or if the store records no versions.
 ---@return table<integer, string>?
 function Store:numerics_of(study)
   if schema.version_of(self._database) < 3 then return nil end
@@ -375,19 +330,15 @@ function Store:numerics_of(study)
   return by_number
 end
 
----Returns how many trials of a study began under each numerics version, the most frequent version
----first. `numerics` is nil for trials without a recorded version.
----@param study table  the study's row
+---Returns how many trials began under each numerics version (nil: not recorded), the most frequent first.
 ---@return { numerics: string?, trials: integer }[]
 function Store:numerics(study)
   return self:rows([[SELECT numerics, count(*) AS trials FROM trials WHERE study = ?1 GROUP BY numerics
     ORDER BY trials DESC, numerics]], study.id)
 end
 
----Returns the values of a metric that the trials of a study reported, by the trial's number:
----{{step =, value =}, ...} in the order of steps. Pruners need the values when a study is resumed.
----@param study table  the study's row
----@param name string  of the metric
+---Returns the values of a metric that the trials of a study reported, by the trial's number: {{step =, value =}, ...}
+---in the order of steps. Pruners need the values when a study is resumed.
 ---@return table<integer, { step: integer, value: number }[]>
 function Store:reports(study, name)
   local by_number = {}

@@ -1,5 +1,4 @@
--- Makes the row of a study in the store (space, code, settings and data), and compares it with the row of an earlier
--- run.
+-- Makes the row of a study in the store (space, code, settings, data), and compares it with that of an earlier run.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local code = require "moonrank.sweep.code"
@@ -11,11 +10,8 @@ local usage = require "moonrank.args.usage"
 
 local M = {}
 
----Returns the option `settings` of a sweep as the text that the study's row in the store contains:
----a line "NAME = VALUE" for each setting, sorted by name.
----@param settings table<string, any>
+---Returns the option `settings` as the text in a study's row: a line "NAME = VALUE" for each, sorted by name.
 ---@param formerly? boolean  true: with former names of options, as earlier program versions wrote the text
----@return string
 function M.settings_text(settings, formerly)
   local lines = {}
   for _, name in ipairs(check.names(settings)) do
@@ -26,8 +22,7 @@ function M.settings_text(settings, formerly)
   return table.concat(lines, "\n")
 end
 
--- Returns a line for each file, dataset, fold or ratings in the option `data`: the SHA-256 of a file, or the data's
--- fingerprint.
+-- Returns a line for each part of the option `data`: the SHA-256 of a file, or the fingerprint of data.
 local function data_text(data)
   local lines = {}
   for i, each in ipairs((type(data) == "string" or fingerprint.of(data)) and { data } or data or {}) do
@@ -40,48 +35,41 @@ local function data_text(data)
   return table.concat(lines, "\n")
 end
 
--- Returns the text of the code on which trials depend. If some of it cannot be compared (lines "unseen"), the checksum
--- of the whole script file is added.
+-- Returns the text of the trials' code. If some of it is "unseen", the checksum of the whole script is added.
 local function script_text(text, whole)
   if text:match "^unseen " or text:find("\nunseen ", 1, true) then text = text .. "\nall of the script " .. whole end
   return text
 end
 
--- Returns the fields of a study's row that describe code. The function `formerly` in the result makes the script's text
--- with former names of options.
+-- Returns the fields of a study's row that describe code; `formerly` makes the text with former names of options.
 local function code_of(run, space, in_worker)
   local script_name, whole = command.script_of(run)
   local text = code.of(run, space, in_worker)
-  return { script_name = script_name, whole = whole, code = text, script = script_text(text, whole),
+  return { script_name = script_name, code = text, script = script_text(text, whole),
     formerly = function() return { script = script_text(code.of(run, space, in_worker, true), whole) } end }
 end
 
----Returns a table with the fields of the row that a study gets in the store, made from the options
----of mr.sweep. Nothing is written.
----@param o table           the options of mr.sweep, checked
+---Returns the fields of the row that a study gets in the store, from the options of mr.sweep.
+---@param o table            the options of mr.sweep, checked
 ---@param in_worker boolean  true in a worker, which does not compute checksums of data
----@return table
 function M.describe(o, in_worker)
   local code_row = code_of(o.run, o.space, in_worker)
   local function formerly()
     return { settings = M.settings_text(o.settings, true), script = code_row.formerly().script }
   end
   return {
-    name = o.name, whole = code_row.whole, code = code_row.code, space = o.space:describe(),
+    name = o.name, code = code_row.code, space = o.space:describe(),
     sampler = o.sampler:describe() .. (o.pruner and ", pruner " .. o.pruner:describe() or ""),
     seed = o.seed, direction = o.direction, metric = o.metric, script = code_row.script,
     script_name = code_row.script_name, settings = M.settings_text(o.settings),
     data = in_worker and "" or data_text(o.data), planned = o.trials, version = core.version(),
-    -- `formerly` is a function that makes `settings` and `script` again with former names of options. They are compared
-    -- with texts that earlier versions of the program stored.
+    -- `formerly` makes `settings` and `script` with former names of options, for texts of earlier versions.
     formerly = formerly,
   }
 end
 
----Returns a checksum of a study's description, by which a worker checks that it runs the same study
----as its parent.
+---Returns a checksum of a study's description, by which a worker checks that it runs the same study as its parent.
 ---@param study table  from `describe`
----@return string
 function M.fingerprint(study)
   local parts = {}
   for _, field in ipairs{ "name", "space", "sampler", "direction", "metric", "settings" } do
@@ -96,16 +84,9 @@ function M.fingerprint(study)
   return core.sha256(table.concat(parts, "\0"))
 end
 
----Returns the lines that are in only one of two texts: those of the old text after "then:", those
----of the new text after "now:".
+---Returns the lines that are in only one of two texts, the old ones after "then:", the new ones after "now:".
 ---@param was string
 ---@param now string
----@return string
----Example:
----```lua
----local difference = require("moonrank.sweep.study").difference
----difference("lr = 1\nk = 2", "lr = 3\nk = 2"):gsub("\n *", "; ")   --> then: lr = 1; now:  lr = 3, 1
----```
 function M.difference(was, now)
   local out = {}
   local function add(head, text, other)
@@ -123,8 +104,7 @@ local compared = { "space", "sampler", "seed", "direction", "metric", "settings"
 
 local script_changed = "the script changed: %s is not the same as %s when the study began"
 
--- Returns lines that say why the whole script counts as code of the trials (it has parts that cannot be compared), or
--- "".
+-- Returns lines that say why the whole script counts as code (parts that cannot be compared), or "".
 local function unseen(script)
   local lines = {}
   for path, why in ("\n" .. script):gmatch "\nunseen ([^\n]-)\t([^\n]*)" do
@@ -136,17 +116,13 @@ end
 -- Returns the changes of a study's code since its row was stored, as text; nil if nothing changed. The second result is
 -- false if the stored code has an older form and cannot be compared.
 local function script_changes(was, now)
-  if was.script:match "^%x+$" then  -- studies of earlier program versions have the checksum of the whole script file
-    return was.script ~= now.whole and "" or nil, true
-  end
   local lines, comparable = code.changes(was.script, now.script, function() return now.formerly().script end)
   local explained = lines and lines:find("run.", 1, true) and " (run is the function of the trials; run.x is a "
     .. "variable x that it uses)" or ""
   return lines and explained .. ":\n" .. lines .. unseen(now.script), comparable
 end
 
--- Compares a study's row in the store with the current row. Returns the differences as one text (nil if the rows are
--- equal), and the names of the fields that differ.
+-- Returns the differences of a study's row in the store as text (nil for none), and the fields that differ.
 local function changes(was, now)
   local parts, changed = {}, {}
   for _, field in ipairs(compared) do
@@ -202,23 +178,17 @@ end
 
 ---Returns true if the code of a study's trials is not the code that its row has.
 ---@param was table  the study's row in the store
----@param run fun(trial: mr.Trial): any
----@param space mr.sweep.Space
----@return boolean
 function M.has_other_code(was, run, space) return script_changes(was, code_of(run, space, false)) ~= nil end
 
----Returns the study's row in the store, and creates the row if it is missing. It is an error if the
----study's space, code, settings or data differ from those in the store, unless `force` is true.
----Another metric is an error even with `force`, because ended trials would keep their values of the
----first metric.
+---Returns the study's row in the store, and creates the row if it is missing. It is an error if the study's space,
+---code, settings or data differ from those in the store, unless `force` is true. Another metric is an error even with
+---`force`, because ended trials would keep their values of the first metric.
 ---
----With `force`, the row of a changed study has the changes, but the store does not have them yet. The
----second result writes them. Without trials that will run, it writes only the metric and the
----direction, by which results are read: the study's trials are still all of the earlier script.
----@param store mr.sweep.Store
----@param now table      from `describe`
+---With `force`, the row of a changed study has the changes, but the store does not have them yet. The second result
+---writes them. Without trials that will run, it writes only the metric and the direction, by which results are read:
+---the study's trials are still all of the earlier script.
+---@param now table  from `describe`
 ---@param force boolean
----@return table
 ---@return fun(runs_some: boolean)? write
 function M.enter(store, now, force)
   local was = store:study(now.name)
@@ -242,7 +212,7 @@ function M.enter(store, now, force)
       for _, field in ipairs(runs_some and { "forced" } or { "metric", "direction" }) do store:set(row, field) end
     end
   end
-  if not was.script:match "^%x+$" and now.script ~= was.script then
+  if now.script ~= was.script then
     was.script = now.script
     store:set(was, "script")
   end

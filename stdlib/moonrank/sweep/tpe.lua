@@ -7,8 +7,7 @@ local M = {}
 -- Smallest and largest probability for which the quantile of the normal distribution is finite.
 local least_share, most_share = 2.0 ^ -1022, 1 - 2.0 ^ -53
 
--- Returns the width of each kernel: the distance from its centre to the farther of the two neighbouring centres, within
--- limits.
+-- Returns the width of each kernel: the distance to the farther of its two neighbours, within limits.
 local function widths(centres, range)
   local order = {}
   for i = 1, #centres do order[i] = i end
@@ -25,8 +24,7 @@ local function widths(centres, range)
   return found
 end
 
--- Returns normal kernels on a parameter's axis, truncated at the ends of the axis: first the prior, which is as wide as
--- the axis, then a kernel for each value.
+-- Returns normal kernels on a parameter's axis, truncated at its ends: a prior as wide as the axis, then the values'.
 local function kernels(part, values)
   local low, high = part:axis()
   local centres = { (low + high) / 2 }
@@ -47,8 +45,7 @@ local function draw_number(part, all, u, v)
   return part:from_axis(kernel.centre + kernel.width * core.normal_quantile(share))
 end
 
--- Returns the mean of the kernels at a value. For real numbers it is a density. For integers it is the probability of
--- the interval that is rounded to the value.
+-- Returns the mean of the kernels at a value: a density, or for integers the probability of their interval.
 local function density(part, all, value)
   local sum = 0
   local from, to = part:to_axis(value, -0.5), part:to_axis(value, 0.5)
@@ -74,8 +71,7 @@ local function suggest_number(part, good, bad, random, candidates)
   return best
 end
 
--- Returns the relative frequency of each value of a choice among the results. Every count is increased by one, so that
--- no frequency is 0.
+-- Returns the relative frequency of each value of a choice; counts are increased by one, so that none is 0.
 local function shares(part, values)
   local counts = {}
   for i = 1, #part.keys do counts[i] = 1 end
@@ -98,8 +94,7 @@ local function suggest_choice(part, good, bad, random, candidates)
   return part.keys[best]
 end
 
--- Divides trials into the best ones (a share of the completed trials) and all other trials. Failed and pruned trials
--- are never among the best.
+-- Divides trials into the best ones (a share of the completed trials) and all others, also failed and pruned ones.
 local function split(history, share, direction)
   local sign = direction == "maximize" and 1 or -1
   local done, good, bad = {}, {}, {}
@@ -130,9 +125,7 @@ local function observed(space, trials)
   return values
 end
 
----Returns, by name, the values of all parameters that are most promising for the next trial, given
----the results of earlier trials.
----@param space mr.sweep.Space
+---Returns, by name, the most promising parameters for the next trial, given the results of earlier trials.
 ---@param history mr.sweep.Trial[]  earlier trials; those without a result count as bad ones
 ---@param options mr.sweep.TpeOptions
 ---@param direction string  "maximize" or "minimize"

@@ -21,8 +21,7 @@ local methods = check.exact_all("mr.Trial:", {})
 
 local own_fields = { number = true, params = true, seed = true, attempt = true, checkpoint = true, report = true }
 
----Raises an error if one of the parameters' names is the name of a field that every trial has, such
----as "seed".
+---Raises an error if one of the parameters' names is the name of a field that every trial has, such as "seed".
 ---@param names string[]  of all parameters of the space
 function M.check_names(names)
   for _, name in ipairs(names) do
@@ -31,11 +30,10 @@ function M.check_names(names)
   end
 end
 
----Returns the name of the number by which the sweep may prune a trial; nil if the sweep does not
----prune trials. Records `epochs` for the pruner.
+---Returns the name of the number by which the sweep may prune a trial; nil if the sweep does not prune trials. Records
+---`epochs` for the pruner.
 ---@param trial mr.Trial
 ---@param epochs? integer  number of epochs that the trial trains
----@return string?
 function M.pruned_by(trial, epochs)
   local state = type(trial) == "table" and rawget(trial, "_state")
   check.expect(state, "mr.fit", "trial", trial, "the trial that mr.sweep gives to `run`")
@@ -43,16 +41,15 @@ function M.pruned_by(trial, epochs)
   return state.pruner and (state.metric or "value") or nil
 end
 
----Records that mr.fit resumed a trial's training from a checkpoint. The time of the training before
----the checkpoint then counts in the trial's time.
+---Records that mr.fit resumed a trial's training from a checkpoint. The time of the training before the checkpoint then
+---counts in the trial's time.
 ---@param trial mr.Trial  any other value is ignored
 function M.resumed(trial)
   local state = type(trial) == "table" and rawget(trial, "_state")
   if state then state.resumed = true end
 end
 
--- Errors that end the trial's function early: `Pruned` if the trial is pruned, `Paused` if the trial waits at a
--- Hyperband rung for other trials.
+-- Errors that end the trial's function early: `Pruned`, and `Paused` for a trial that waits at a Hyperband rung.
 local Pruned = setmetatable({}, {
   __name = "mr.sweep.Pruned",
   __tostring = function() return "the trial was pruned" end,
@@ -82,8 +79,8 @@ function Trial.__index(self, name)
   check.unknown("parameter or field of this trial", name, table.move(state.names, 1, #state.names, #fields + 1, fields))
 end
 
----Reports the trial's values at a step, e.g. after every epoch. The sweep's pruner may end the
----trial during this call; the trial is then marked as pruned.
+---Reports the trial's values at a step, e.g. after every epoch. The sweep's pruner may end the trial during this call;
+---the trial is then marked as pruned.
 ---@param step integer   growing from one report to the next
 ---@param values number|table<string, number>  the metric's value, or several values by name
 function methods:report(step, values)
@@ -113,8 +110,7 @@ function methods:report(step, values)
   if state.pruner and state.pruner:decide(progress, state.others) then error(Pruned, 0) end
 end
 
--- Converts an error to a record with its message and the lines of the traceback that belong to the script, beginning at
--- the trial's function.
+-- Returns a record of an error: its message, and the traceback's lines of the script from the trial's function on.
 local function script_traceback(message)
   if message == Pruned then return { stopped = "pruned" } end
   if message == Paused then return { stopped = "paused" } end
@@ -130,8 +126,7 @@ end
 local longest_error = 65536  -- largest number of bytes of an error message or traceback that is stored
 
 local function failure(problem)
-  -- `problem` is usually a record that script_traceback made. It is a plain error value if memory ran out, or if
-  -- script_traceback itself failed.
+  -- `problem` is a plain error value if memory ran out, or if script_traceback itself failed.
   local ours = type(problem) == "table" and (problem.stopped or type(problem.text) == "string")
   if not ours then problem = { text = core.error_text(problem) } end
   if problem.stopped then return { state = problem.stopped } end
@@ -175,11 +170,9 @@ local function trial_of(context, job)
   return setmetatable(trial, Trial), state
 end
 
----Returns the data that a trial would use now (`data`), and why the trial failed before that point
----(`problem`), or nil. It runs the trial up to its call of mr.fit or, if the trial does not call
----mr.fit, up to the first use of data. The trial's output is discarded.
----@param context mr.sweep.Context
----@param job mr.sweep.Job
+---Returns the data that a trial would use now (`data`), and why the trial failed before that point (`problem`), or nil.
+---It runs the trial up to its call of mr.fit or, if the trial does not call mr.fit, up to the first use of data. The
+---trial's output is discarded.
 ---@param stop "fit"|"any"  where the trial ends: at its call of mr.fit, or at the first use of data
 ---@return mr.data.Entry[] data, string? problem
 function M.data_of(context, job, stop)
@@ -201,10 +194,8 @@ function M.data_of(context, job, stop)
   return entries, not ok and not seen.is_enough(message) and tostring(message) or nil
 end
 
----Runs one trial to its end, and returns its outcome: state, result or error, reports, time and
----data. An error of the trial's function is not raised, but gives the state "failed".
----@param context mr.sweep.Context
----@param job mr.sweep.Job
+---Runs one trial to its end, and returns its outcome: state, result or error, reports, time and data. An error of the
+---trial's function is not raised, but gives the state "failed".
 ---@return table outcome
 function M.run(context, job)
   local trial, state = trial_of(context, job)
@@ -218,8 +209,7 @@ function M.run(context, job)
   local outcome = ok and finished(result, context) or failure(result)
   outcome.wall, outcome.memory = core.clock() - began, core.peak_memory(false)
   outcome.resumed = state.resumed or nil
-  -- After Ctrl-C, mr.fit returns a result of the epochs so far. This is not the result of the whole trial, so the
-  -- trial's state becomes "interrupted".
+  -- After Ctrl-C, mr.fit returns a result of the epochs so far, which is not the result of the whole trial.
   if core.interrupts() > 0 then
     outcome = { state = "interrupted", reason = "Ctrl-C", wall = outcome.wall, memory = outcome.memory,
       resumed = outcome.resumed }

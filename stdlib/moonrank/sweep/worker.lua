@@ -19,8 +19,8 @@ end
 
 local found
 
----In a worker process of mr.sweep, returns the channel to the parent process, and `call`, a text that
----identifies the call of mr.sweep whose trials the worker runs. Returns false in other processes.
+---In a worker process of mr.sweep, returns the channel to the parent process, and `call`, a text that identifies the
+---call of mr.sweep whose trials the worker runs. Returns false in other processes.
 ---@return { channel: any, call: string }|false
 function M.role()
   if found == nil then
@@ -32,10 +32,8 @@ function M.role()
   return found
 end
 
----Runs the trials that the parent process sends, until it has no more trials. Then this worker
----process exits: the function does not return.
----@param context mr.sweep.Context
----@param channel any          to the parent process, from `role`
+---Runs the trials that the parent process sends. When it has no more, this worker process exits.
+---@param channel any         to the parent process, from `role`
 ---@param fingerprint string  of the study; the parent compares it with its own
 function M.serve(channel, context, fingerprint)
   io.stdout:setvbuf "line"

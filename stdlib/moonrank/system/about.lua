@@ -3,10 +3,8 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local M = {}
 
----Returns the text of `moonrank --version`: the versions of the program and of Lua, the numerics
----version, the number of threads, the instruction set, and which devices and libraries are
----available.
----@return string
+---Returns the text of `moonrank --version`: the versions of the program and of Lua, the numerics version, the number of
+---threads, the instruction set, and which devices and libraries are available.
 ---Example: `require "moonrank.system.about".text():match "^%a+"   --> moonrank`
 function M.text()
   local lines = { "moonrank " .. core.version(), _VERSION }

@@ -22,8 +22,7 @@ end
 local array_key <const> = "\0array"
 local deepest <const>, most <const> = 60, 1000000  -- limits of nesting and of the number of tables in a result
 
--- Returns a value that the calling program sent, with each table {["\0array"] = i} in it replaced by tensor i of
--- `arrays`.
+-- Returns a value of the calling program with tensor i of `arrays` in place of each table {["\0array"] = i}.
 local function received(value, arrays)
   if type(value) ~= "table" then return value end
   if value[array_key] then return arrays[value[array_key]] end
@@ -110,8 +109,7 @@ local function lists_of(t)
   return lists:weighted{ weights = t.row_weights, list_weights = t.list_weights }
 end
 
--- Returns the metrics that a call names. A metric has the name that the caller wrote, and a name that was written twice
--- is returned once.
+-- Returns the metrics of a call under the names that the caller wrote; a name that was written twice counts once.
 local function metrics_of(t)
   local metrics, seen = {}, {}
   for i, each in ipairs(evaluate.metrics_of(t.metrics, t.options)) do
@@ -180,16 +178,14 @@ function M.functions.release(t) kept[t.object] = nil end
 
 function M.functions.lists(t) return keep(lists_of(t)) end
 
--- Computes a loss. If `reduction` is "mean" (over the lists that count) or "sum", the result is a number; if it is
--- "none", a value per list.
+-- Computes a loss: its "mean" over the lists that count, its "sum", or for "none" a value per list.
 local function reduced(loss, scores, lists, reduction)
   if reduction == "mean" then return loss:mean(scores, lists) end
   local values = loss(scores, lists)
   return reduction == "sum" and losses.times_list_weights(values, lists):sum() or values
 end
 
--- Computes a loss and, if `wants_gradient` is true, its gradient with respect to the scores. `seed` has the factors of
--- the loss's values in the gradient.
+-- Computes a loss and, if wanted, its gradient by scores; `seed` multiplies the loss's values in the gradient.
 local function differentiated(loss, scores, lists, reduction, wants_gradient, seed)
   if not wants_gradient then return reduced(loss, scores, lists, reduction) end
   scores:requires_grad()
@@ -250,8 +246,7 @@ function M.step(loss, lists, scores, reduction, wants_gradient, seed, draw_again
   return values, gradient, drawn, all_parameters(loss), wants_gradient and all_parameters(loss, gradient_of) or nil
 end
 
--- Makes a loss and keeps it for later calls. Returns its number and, if `t.learns` is true and the loss has parameters,
--- their initial values.
+-- Makes and keeps a loss. Returns its number and, if it learns and has parameters, their initial values.
 function M.functions.loss(t)
   local loss = loss_of(t.loss, t.options, t.learns)
   return { object = keep(loss), parameters = all_parameters(loss) }

@@ -8,14 +8,11 @@ local M = {}
 ---@type table<string, any>
 M.all = {}
 
--- `in_trial` says whether a trial is running. `undone` has the functions that undo definitions made while `apart` runs
--- a script; nil outside `apart`.
+-- `undone` has the functions that undo definitions made while `apart` runs a script; nil outside `apart`.
 local in_trial, undone = false, nil
 
----Records that a script defined a bound, loss, metric or model. An earlier definition with this
----kind and name is replaced.
+---Records that a script defined a bound, loss, metric or model, in place of an earlier one of this name.
 ---@param kind string  "bound", "loss", "metric" or "model"
----@param name string
 ---@param what any  the definition: a function, a table with functions, or a bound
 ---@param undo? fun()  restores the earlier meaning of the name
 function M.note(kind, name, what, undo)
@@ -23,9 +20,8 @@ function M.note(kind, name, what, undo)
   if not in_trial then M.all[kind .. " " .. name] = what end
 end
 
----Calls run(...) and returns its results. Afterwards undoes the definitions that `run` made, so
----that they affect neither names nor studies. Names of new metrics remain registered in the core.
----@param run function
+---Calls run(...) and returns its results. Afterwards undoes the definitions that `run` made, so that they affect
+---neither names nor studies. Names of new metrics remain registered in the core.
 ---@return any  results of `run`
 function M.apart(run, ...)
   local all, before, own, none = M.all, undone, {}, {}
@@ -37,9 +33,7 @@ function M.apart(run, ...)
   return run(...)
 end
 
----Calls run(...) as a trial of a study and returns its results. Definitions made in `run` are not
----recorded, because they belong to the trial's own code.
----@param run function
+---Returns run(...), called as a trial: definitions made in it belong to the trial's own code and are not recorded.
 ---@return any  results of `run`
 function M.within_trial(run, ...)
   local before = in_trial

@@ -12,7 +12,7 @@ end
 
 ---Raises an error if the estimated memory for some work exceeds the available main memory.
 ---@param where string  function or script
----@param what string   the option and its value that need the memory, "train: 100 rows of 30000 features"
+---@param what string  the option and its value that need the memory, "train: 100 rows of 30000 features"
 ---@param bytes number  the estimate
 ---@param advice? string  what to do instead (default: use smaller data)
 ---@param available? number  available bytes (default: those of the machine)

@@ -1,5 +1,4 @@
--- Checks paths before long work begins. Reading a pipe may block, and a file that cannot be written should be reported
--- at once, not after the work.
+-- Checks paths before long work begins: a pipe may block, and a file that cannot be written is reported at once.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local find = require "moonrank.data.find"
@@ -17,8 +16,7 @@ local function against_folder(path)
   return ("%s: %s"):format(path, core.file_exists(path) and "is not a folder" or "there is no such folder")
 end
 
--- Returns the reason why a file or folder cannot be made at a path; nil if it can. The nearest folder above that exists
--- must be a folder and not a file.
+-- Returns why a file or folder cannot be made at a path, because of the nearest folder above that exists; or nil.
 local function against_room(path)
   local above = path:match "^(.*)/[^/]*$"
   while above and above ~= "" do
@@ -46,25 +44,20 @@ local kinds = {
   end,
 }
 
----The names of all kinds of paths. A "file", a "folder" and a "data folder" (also searched in the
----folders of data sets) must exist. A "new file" or "new folder" need not exist. If it exists, it
----must be of that kind, and the path above it must be a folder.
+---The names of all kinds of paths. A "file", a "folder" and a "data folder" (also searched in the folders of data sets)
+---must exist. A "new file" or "new folder" need not exist. If it exists, it must be of that kind, and the path above it
+---must be a folder.
 M.kinds = check.names(kinds)
 
----Returns as text why a path is not of a kind such as "file" or "new folder"; nil if it is of that
----kind.
+---Returns as text why a path is not of a kind such as "file" or "new folder"; nil if it is of that kind.
 ---@param kind string  "file", "folder", "data folder", "new file" or "new folder"
----@param path string
----@return string?
 ---Example: `require("moonrank.system.paths").objection("folder", "/dev/null")   --> /dev/null: is not a folder`
 ---Example: `require("moonrank.system.paths").objection("new file", "/tmp")   --> /tmp: is a folder, expected a file`
 function M.objection(kind, path) return kinds[kind](path) end
 
----Raises an error if a path is not of a kind such as "file" or "new folder". The error names this
----path, even if a folder above it is the cause.
+---Raises an error if a path is not of this kind. It names this path, even if a folder above it is the cause.
 ---@param caller string  name of the called function, for the error
 ---@param kind string    "file", "folder", "data folder", "new file" or "new folder"
----@param path string
 function M.check(caller, kind, path)
   local objection = M.objection(kind, path)
   if not objection then return end

@@ -5,9 +5,8 @@ local M = {}
 
 local profiling = false
 
----Begins a phase of the running profile. Assign the returned value to a `<close>` variable: the
----phase ends when that variable is closed. Returns nil if no profile runs. Time counts for the
----innermost open phase.
+---Begins a phase of the running profile. Assign the returned value to a `<close>` variable: the phase ends when that
+---variable is closed. Returns nil if no profile runs. Time counts for the innermost open phase.
 ---@param name string  "forward", "backward", ...
 ---@param outermost? boolean  begin the phase only if no phase is open: an evaluation includes its calls of the model
 ---@return any
@@ -16,9 +15,7 @@ function M.begin(name, outermost)
   return core.begin_phase(name, outermost)
 end
 
----Starts a profile. Assign the returned value to a `<close>` variable: the profile ends when that
----variable is closed. Call `note` afterwards.
----@param profiler mr.Profiler
+---Starts a profile, which ends when the returned value, a `<close>` variable, is closed. Then call `note`.
 ---@return mr.RunningProfile
 function M.measure(profiler)
   local running = profiler:start()
@@ -26,8 +23,7 @@ function M.measure(profiler)
   return running
 end
 
----Updates this module's record of whether a profile runs, after a profile has ended. Without a
----profile, `begin` does nothing.
+---Updates whether a profile runs, after one has ended. Without a profile, `begin` does nothing.
 function M.note() profiling = core.profiling() end
 
 ---Ends all running profiles.

@@ -30,8 +30,6 @@ local Progress = {}
 Progress.__index = Progress
 
 ---Returns a duration as text to two or three digits, or to the minute if it is ten minutes or longer.
----@param seconds number
----@return string
 ---Example: `require("moonrank.system.progress").duration(90)   --> 1 min 30 s`
 function M.duration(seconds)
   seconds = math.min(seconds, 1e12)  -- a damaged store may contain any number of seconds
@@ -43,9 +41,7 @@ function M.duration(seconds)
   return ("%.0f h %02.0f min"):format((seconds + 30) // 3600, (seconds + 30) % 3600 // 60)
 end
 
----Starts the progress display of a loop. The first call of `update` on the returned object writes
----it.
----@param options mr.progress.Options
+---Starts the progress display of a loop. The first call of `update` on the returned object writes it.
 ---@return mr.Progress
 ---Example: `require "moonrank.system.progress".start{total = 50}.total   --> 50`
 function M.start(options)
@@ -85,10 +81,9 @@ function Progress:_text(done, values, now)
   return table.concat(parts, "  ")
 end
 
----Reports that `done` steps of the loop are done. The text on a terminal is updated at most ten
----times a second, and always at the last step.
+---Reports that `done` steps are done. A terminal shows it at most ten times a second, and at the last step.
 ---@param done integer
----@param values? table   names and values to show, in this order: {{"loss", 0.25}, {"ndcg", 0.6}}
+---@param values? table  names and values to show, in this order: {{"loss", 0.25}, {"ndcg", 0.6}}
 function Progress:update(done, values)
   local now = self.clock()
   local due = not self.shown or done >= self.total or now - self.last >= (self.terminal and 0.1 or self.interval)
@@ -107,8 +102,7 @@ function Progress:_write(now)
   self.shown, self.last = true, now
 end
 
----Ends the progress display after showing its last state, also if the loop ended early. A second
----call does nothing.
+---Ends the progress display after showing its last state, also if the loop ended early. A second call does nothing.
 function Progress:finish()
   if self.finished then return end
   self.finished = true

@@ -1,5 +1,4 @@
--- Limits the size of tensors that are made while a file is read, because the sizes in a damaged or forged file may be
--- huge.
+-- Limits the size of tensors made while a file is read: sizes in a damaged or forged file may be huge.
 local check = require "moonrank.check"
 local scope = require "moonrank.system.scope"
 
@@ -7,10 +6,9 @@ local M = {}
 
 local left = math.huge  -- number of tensor entries that the function run by `within` may still make
 
----Calls `f(...)` with a limit: the tensors that are made during the call may have at most `entries`
----entries in total; more are an error, which `take` raises. Returns the results of `f`.
+---Calls `f(...)` with a limit: the tensors that are made during the call may have at most `entries` entries in total;
+---more are an error, which `take` raises. Returns the results of `f`.
 ---@param entries integer
----@param f function
 ---@param ... any  arguments of f
 ---@return any  results of f
 function M.within(entries, f, ...)
@@ -19,9 +17,7 @@ function M.within(entries, f, ...)
   return f(...)
 end
 
----Counts a new tensor of these sizes against the limit of `within`, and returns the sizes. Raises
----an error if the limit is exceeded.
----@param where string  name of the called function, for the error
+---Returns the sizes of a new tensor, counted against the limit of `within`. It is an error to exceed the limit.
 ---@param sizes integer[]
 ---@return integer[]
 function M.take(where, sizes)

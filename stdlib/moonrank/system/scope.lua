@@ -5,9 +5,9 @@ local core = require "moonrank.core"
 
 local M = {}
 
----Begins a scope, in which some state is set. Assign the returned value to a `<close>` variable:
----the scope ends, and the state is restored, when that variable is closed. A yield out of the
----running coroutine within the scope is an error that names the scope.
+---Begins a scope, in which some state is set. Assign the returned value to a `<close>` variable: the scope ends, and
+---the state is restored, when that variable is closed. A yield out of the running coroutine within the scope is an
+---error that names the scope.
 ---@param name string  what the scope is, for the error
 ---@param enter fun()  sets the state; it must not allocate, so that lack of memory cannot leave the state set
 ---@param restore fun()  restores the state
@@ -28,9 +28,8 @@ function M.open(name, enter, restore)
   return scope
 end
 
----Begins a scope in which operations are recorded for gradients if `on` is true, and are not
----recorded if `on` is false. Assign the returned value to a `<close>` variable: the scope ends when
----that variable is closed.
+---Begins a scope in which operations are recorded for gradients if `on` is true, and are not recorded if `on` is false.
+---Assign the returned value to a `<close>` variable: the scope ends when that variable is closed.
 ---@param name string  what the scope is, for the error about a yield
 ---@param on boolean
 ---@return table

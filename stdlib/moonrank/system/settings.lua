@@ -128,13 +128,9 @@ text_of = function(manner, value, above)
   return fingerprint.of(value) or object_text(manner, value, above)
 end
 
----Returns the value of a setting as text. An array of two or more values is written with commas and
----without its outer braces; an array of one value keeps them.
+---Returns a setting's value as text. An array of several values has commas and no outer braces.
 ---@param caller string  function name for errors
----@param name string
----@param value any
 ---@param formerly? boolean  whether options of objects have their former names, as in files of earlier versions
----@return string
 ---Example: `require("moonrank.system.settings").text("mr.sweep", "sizes", {8, 16})   --> 8,16`
 ---Example:
 ---```lua
@@ -150,12 +146,9 @@ function M.text(caller, name, value, formerly)
   return is_row and text:sub(2, -2) or text
 end
 
----Returns the value of an option of mr.fit as text. A model is written as its options, without its
----parameters. All functions have the same text, because fit/script_code compares the code of
----functions.
----@param value any
+---Returns the value of an option of mr.fit as text. A model is written as its options, without its parameters. All
+---functions have the same text, because fit/script_code compares the code of functions.
 ---@param formerly? boolean  whether options of objects have their former names, as in files of earlier versions
----@return string
 ---Example:
 ---```lua
 ---local loss = mr.losses.ndcg{steepness = 2}
@@ -212,18 +205,11 @@ local function difference(path, was, now, here)
   return form:format(path, was or "not set", now or "not set", here)
 end
 
----Returns the parts in which two texts of a setting differ, one entry for each: "loss.steepness is 1
----in the file and 5 in this training".
+---Returns the parts in which two texts of a setting differ: "loss.steepness is 1 in the file and 5 in this training".
 ---@param name string  of the setting
 ---@param was? string  the text in the file
 ---@param now? string  the present text
 ---@param here? string  what has the present text (default: in this training)
----@return string[]
----Example:
----```lua
----local differences = require("moonrank.system.settings").differences
----differences("clip", "a{k = 1}", "a{k = 2}")[1]   --> clip.k is 1 in the file and 2 in this training
----```
 function M.differences(name, was, now, here)
   here = here or "in this training"
   local found = {}

@@ -5,10 +5,8 @@ local M = {}
 
 local narrowest <const>, widest <const> = 20, 400
 
----Returns the number of columns of the terminal that shows standard output, from 20 to 400. The
----environment variable COLUMNS replaces it. Returns nil if standard output is a file or a pipe and
----COLUMNS is not set.
----@return integer?
+---Returns the number of columns of the terminal that shows standard output, from 20 to 400. The environment variable
+---COLUMNS replaces it. Returns nil if standard output is a file or a pipe and COLUMNS is not set.
 ---Example: `math.type(require("moonrank.system.terminal").width() or 80)   --> integer`
 function M.width()
   local asked = tonumber(os.getenv "COLUMNS")

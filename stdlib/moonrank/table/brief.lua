@@ -14,10 +14,7 @@ local function of_tensor(x)
   return ("mr.Tensor {%s} %s"):format(table.concat(x:shape(), ", "), x.dtype)
 end
 
----Returns an object as text on one line: its text if that has one line, else the first line, or for
----a table the names of its columns.
----@param value any
----@return string
+---Returns an object as text on one line: its only or first line, or for a table the names of its columns.
 ---Example: `require("moonrank.table.brief").text(mr.zeros{2, 3})   --> mr.Tensor {2, 3} float32`
 ---Example:
 ---```lua

@@ -4,11 +4,8 @@ local M = {}
 -- Pattern of texts that a spreadsheet would run as a formula, and pattern of texts that are numbers.
 local formula, number = "^'*[=+%-@\t\r]", "^[+-]?%d*%.?%d*[eE]?[+-]?%d*$"
 
----Returns a text as a CSV cell. A spreadsheet would run a text that begins with = + - @, a tab or a
----carriage return, so such a text gets a quotation mark (') in front. Texts that are numbers stay
----unchanged.
----@param text string
----@return string
+---Returns a text as a CSV cell. A spreadsheet would run a text that begins with = + - @, a tab or a carriage return, so
+---such a text gets a quotation mark (') in front. Texts that are numbers stay unchanged.
 ---Example: `require("moonrank.table.escape").csv("=1+2")   --> '=1+2`
 ---Example: `require("moonrank.table.escape").csv("-1.5")   --> -1.5`
 function M.csv(text)
@@ -16,10 +13,8 @@ function M.csv(text)
   return text
 end
 
----Returns the original text of a CSV cell that `csv` wrote, without the quotation mark (') that `csv`
----may have added.
+---Returns the original text of a CSV cell that `csv` wrote, without the quotation mark (') that `csv` may have added.
 ---@param field string
----@return string
 ---Example: `require("moonrank.table.escape").of_csv("'=1+2")   --> =1+2`
 function M.of_csv(field)
   return field:sub(1, 1) == "'" and field:find(formula) and field:sub(2) or field
@@ -29,10 +24,8 @@ local html_escapes = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = 
 
 local function with_backslashes(text) return (text:gsub(".", "\\%0")) end
 
----Returns a text escaped so that Markdown shows it verbatim, without HTML, links, code, emphasis or
----ends of cells. Web addresses are escaped as well, because Markdown makes links of them.
----@param text string
----@return string
+---Returns a text escaped so that Markdown shows it verbatim, without HTML, links, code, emphasis or ends of cells. Web
+---addresses are escaped as well, because Markdown makes links of them.
 ---Example: `require("moonrank.table.escape").markdown "a|b"   --> a\|b`
 function M.markdown(text)
   text = text:gsub("[\\`*|~]", "\\%0"):gsub("[&<>]", html_escapes):gsub("%]%f[%(%[:]", "\\]")
@@ -42,18 +35,14 @@ function M.markdown(text)
 end
 
 ---Returns a text escaped for HTML, so that it can stand between tags or in a quoted attribute.
----@param text string
----@return string
 ---Example: `require("moonrank.table.escape").html("p < 0.05 & n > 3")   --> p &lt; 0.05 &amp; n &gt; 3`
 function M.html(text) return (tostring(text):gsub('[&<>"]', html_escapes)) end
 
 local latex_escapes = { ["\\"] = "\\textbackslash{}", ["~"] = "\\textasciitilde{}", ["^"] = "\\textasciicircum{}",
   ["<"] = "\\textless{}", [">"] = "\\textgreater{}" }
 
----Returns a text escaped for a cell of a LaTeX table. A * or [ at its beginning is put into braces,
----because LaTeX would take it for an argument of the \\ that ends the previous row.
----@param text string
----@return string
+---Returns a text escaped for a cell of a LaTeX table. A * or [ at its beginning is put into braces, because LaTeX would
+---take it for an argument of the \\ that ends the previous row.
 ---Example: `require("moonrank.table.escape").latex "100 %"   --> 100 \%`
 function M.latex(text)
   text = text:gsub("[\\~^&%%$#_{}<>]", function(c) return latex_escapes[c] or "\\" .. c end)

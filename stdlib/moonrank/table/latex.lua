@@ -16,7 +16,6 @@ local latex_options = declare("mr.LatexOptions", {
 })
 
 ---Checks the options of to_latex and returns them with their defaults.
----@param where string
 ---@param options? mr.LatexOptions
 ---@return table
 function M.read(where, options)
@@ -26,7 +25,6 @@ end
 ---Returns a tabular in a table environment if the options have a caption, else unchanged.
 ---@param o table  from `read`
 ---@param tabular string
----@return string
 ---Example: `require("moonrank.table.latex").placed({caption = "Loss"}, ""):match "{Loss}"   --> {Loss}`
 function M.placed(o, tabular)
   if not o.caption then return tabular end
@@ -35,9 +33,8 @@ function M.placed(o, tabular)
   return form:format(escape.latex((o.caption:gsub("%s+", " "))), label, tabular)
 end
 
----Returns the values of a list in another order: first those in `first`, in this order, then the
----others as they were. A value of `first` that the list lacks is an error.
----@param where string
+---Returns the values of a list in another order: first those in `first`, in this order, then the others as they were. A
+---value of `first` that the list lacks is an error.
 ---@param what string  what the values are, for the error: "system"
 ---@param values any[]
 ---@param first any[]
@@ -58,12 +55,10 @@ function M.by_list(where, what, values, first)
   return order
 end
 
----Returns the places of numbers, the best number first. Missing numbers and NaN are last, and equal
----numbers stay in their order.
+---Returns the places of numbers, the best first, missing numbers and NaN last; equal numbers keep their order.
 ---@param numbers table<integer, any>
----@param places integer[]       places to sort
+---@param places integer[]  places to sort
 ---@param better "max"|"min"
----@return integer[]
 ---Example: `require("moonrank.table.latex").by_number({2, 3, 1}, {1, 2, 3}, "min")   --> {3, 1, 2}`
 function M.by_number(numbers, places, better)
   local rank, order = {}, table.move(places, 1, #places, 1, {})
@@ -94,8 +89,7 @@ local function has_number(column, count)
   return false
 end
 
--- Returns for each column of results, by its name, whether the largest ("max") or the smallest ("min") number is the
--- best.
+-- Returns by name whether the largest ("max") or the smallest ("min") number of a column of results is best.
 local function better_of(self)
   if next(self.better) then return self.better end
   local found, registry = {}, require "moonrank.metrics.registry"
@@ -138,12 +132,10 @@ local function order_of(self, order, better, groups)
   return rows
 end
 
----Returns a copy of a table with its rows in the order of the options, and with marks at the best
----results if the options ask for them.
+---Returns a copy of a table with rows in the order of the options, and marks at the best results if asked for.
 ---@param self mr.Table
 ---@param o table  from `read`
 ---@param groups integer[][]  row numbers of each group of rows
----@return mr.Table
 function M.arranged(self, o, groups)
   local better, copy = better_of(self), {}
   for name, value in next, self do copy[name] = value end

@@ -95,9 +95,8 @@ describe("mr.profile", function()
     check(profile:to_csv():find "^operation,calls,ms,share,total_ms,bytes\n")
     check(profile:to_latex():find "\\toprule")
     local read = json.read(files.written(profile:to_json()))
-    equal({ #read.rows, #read.phases, read.left_out }, { #profile.rows, #profile.phases, 0 })
-    equal(read.synchronized, profile.synchronized)
-    for _, name in ipairs{ "operation", "calls", "bytes" } do equal(read.rows[1][name], profile.rows[1][name]) end
+    equal(#read, #profile.rows)
+    for _, name in ipairs{ "operation", "calls", "bytes" } do equal(read[1][name], profile.rows[1][name]) end
   end)
 
   it("refuses wrong arguments before its function runs", function()

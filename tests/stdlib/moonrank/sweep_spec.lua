@@ -344,17 +344,26 @@ it("sweep messages keep every bit, and parameters are JSON that SQLite reads", f
   raises(function() frame.from_json "[1]" end, "JSON object")
 end)
 
+-- Calls `f` while stores have these versions of their schema.
+local function with_versions(versions, f)
+  local schema = require "moonrank.sweep.schema"
+  local own = schema.versions
+  local _ <close> = setmetatable({}, { __close = function() schema.versions = own end })
+  schema.versions = versions
+  return f()
+end
+
 it("sweep stores are migrated from older versions, and newer ones are refused", function()
   local folder = sweeps.new_folder()
   local path = folder .. "/m.db"
   local first = { { "CREATE TABLE t (x INTEGER)", "INSERT INTO t VALUES (7)" } }
   local second = { first[1], { "ALTER TABLE t ADD COLUMN y INTEGER DEFAULT 8" } }
-  store.open(path, "write", first):close()
-  raises(function() store.open(path, "read", second) end, "m.db", "1", "2")
-  local opened = store.open(path, "write", second)
+  local function open() return store.open(path, "write") end
+  with_versions(first, open):close()
+  local opened = with_versions(second, open)
   equal(opened:rows "SELECT * FROM t", { { x = 7, y = 8 } })
   opened:close()
-  raises(function() store.open(path, "write", first) end, "m.db", "version 2", "1")
+  raises(function() with_versions(first, open) end, "m.db", "version 2", "1")
 end)
 
 -- Makes a database file by these SQL statements, or changes an existing one.
@@ -428,8 +437,9 @@ it("sweep stores stay unchanged if a migration fails", function()
   local folder = sweeps.new_folder()
   local path = folder .. "/m.db"
   local first = { { "CREATE TABLE t (x INTEGER)" } }
-  store.open(path, "write", first):close()
-  raises(function() store.open(path, "write", { first[1], { "CREATE TABLE u (x)", "no SQL" } }) end, "syntax error")
-  local opened <close> = store.open(path, "read", first)
+  local function open() return store.open(path, "write") end
+  with_versions(first, open):close()
+  raises(function() with_versions({ first[1], { "CREATE TABLE u (x)", "no SQL" } }, open) end, "syntax error")
+  local opened <close> = with_versions(first, open)
   equal(opened:rows "SELECT name FROM sqlite_master ORDER BY name", { { name = "t" } })
 end)

@@ -107,17 +107,6 @@ it("outcome.of rejects a list that is too long for the store", function()
   raises(function() outcome.of{ ndcg = 1, per_list = list } end, tostring(longest // 8))
 end)
 
-it("message.read rejects a text that is too long for the store", function()
-  local frame, message = require "moonrank.sweep.frame", require "moonrank.sweep.message"
-  local busy = { turn = 1, job = {}, metric = "ndcg", prunes = false }
-  local function read(length)
-    local outcome = { state = "failed", reason = ("x"):rep(length) }
-    return message.read(frame.pack{ kind = "end", turn = 1, outcome = outcome }, busy)
-  end
-  check(read(5))
-  equal(read(require("moonrank.sweep.store").longest + 1), nil)
-end)
-
 it("mr.sweep leaves only the store file however it ends, and reading leaves nothing", function()
   local untidy = [[
 local mr = require "moonrank"
