@@ -88,7 +88,7 @@ def _give_back(number):
     _lent_bytes -= _lent.pop(number).nbytes
 
 
-_give_back_address = ctypes.cast(_give_back, ctypes.c_void_p).value
+_give_back_address: int = ctypes.cast(_give_back, ctypes.c_void_p).value or 0
 
 
 def _noted(array: Any) -> int:

@@ -93,7 +93,7 @@ class _Given(NamedTuple):
 
     lists: int  # number of the lists' object in the library, or 0
     rows: int
-    count: int
+    list_count: int
     grades: int
     sizes: int
     row_weights: int
@@ -102,13 +102,17 @@ class _Given(NamedTuple):
     tensors: tuple[torch.Tensor, ...] = ()  # grades and sizes, or nothing
 
 
-def _weights(name: str, weights: Any, size: int, what: str) -> np.ndarray | None:
+def _weights(name: str, weights: Any, size: int, what: str, read_again: bool) -> np.ndarray | None:
     if weights is None:
         return None
     array = _library.as_array(name, weights, (np.float64,), dims=1)
     if array.size != size:
         raise MoonrankError(f"{name} has {array.size} numbers, but there are {size} {what}, expected equal numbers")
-    return array
+    return array.copy() if read_again else array
+
+
+def _address(array: np.ndarray | None) -> int:
+    return 0 if array is None else array.ctypes.data
 
 
 def _given(grades: Any, sizes: Any, row_weights: Any, list_weights: Any, read_again: bool) -> _Given:
@@ -124,15 +128,12 @@ def _given(grades: Any, sizes: Any, row_weights: Any, list_weights: Any, read_ag
     judged = _lists.judged(grades, sizes)
     if read_again:
         judged.update((name, array.copy()) for name, array in judged.items() if isinstance(array, np.ndarray))
-    own, lengths = judged.get("grades"), judged["sizes"]
-    rows = len(judged.holds.grades) if own is None else len(own)
-    weights = (_weights("weights", row_weights, rows, "rows"),
-               _weights("list_weights", list_weights, len(lengths), "lists"))
-    if read_again:
-        weights = tuple(each if each is None else each.copy() for each in weights)
-    grades_at, *of_weights = (0 if each is None else each.ctypes.data for each in (own, *weights))
-    return _Given(judged.get("lists", 0), rows, len(lengths), grades_at, lengths.ctypes.data, *of_weights,
-                  (judged, *weights))
+    own, lengths, kept = judged.get("grades"), judged["sizes"], judged.holds
+    rows = len(judged["grades"] if kept is None else kept.grades)
+    of_rows = _weights("weights", row_weights, rows, "rows", read_again)
+    of_lists = _weights("list_weights", list_weights, len(lengths), "lists", read_again)
+    return _Given(judged.get("lists", 0), rows, len(lengths), _address(own), _address(lengths), _address(of_rows),
+                  _address(of_lists), holds=(judged, of_rows, of_lists))
 
 
 def _refuse_gradients(**given: Any) -> None:
@@ -234,7 +235,7 @@ class Loss(TorchLoss, torch.nn.Module):
     def _compute(self, scores: torch.Tensor, learned: torch.Tensor | None, given: _Given, wanted: bool,
                  upstream: torch.Tensor | None = None, drawn: int = -1, numbers: torch.Tensor | None = None) -> _Found:
         x = _readable(scores)
-        values = x.new_empty(given.count if self.reduction == "none" else ())
+        values = x.new_empty(given.list_count if self.reduction == "none" else ())
         gradient = torch.empty_like(x) if wanted else None
         weights = upstream if upstream is None else upstream.to(x.device, x.dtype).contiguous()
         own, of_own, before = (0, 0, 0), None, None
@@ -245,11 +246,11 @@ class Loss(TorchLoss, torch.nn.Module):
             of_own = torch.zeros_like(numbers)
             own = numbers.data_ptr(), of_own.data_ptr(), numbers.numel()
         drawn = _library.step(
-            self._loss.number, given.lists, given.rows, given.count, given.grades, given.sizes, x, x.data_ptr(),
+            self._loss.number, given.lists, given.rows, given.list_count, given.grades, given.sizes, x, x.data_ptr(),
             0 if x.dtype is torch.float32 else 1, given.row_weights, given.list_weights, _REDUCTIONS[self.reduction],
             values.data_ptr(), 0 if gradient is None else gradient.data_ptr(),
             0 if weights is None else weights.data_ptr(), *own, drawn)
-        if before is not None and not torch.equal(before.to("cpu", torch.float64), numbers):
+        if before is not None and numbers is not None and not torch.equal(before.to("cpu", torch.float64), numbers):
             before.copy_(numbers)  # the loss has clamped its parameters to their ranges
         if x is not scores:
             values = values.to(scores.device, scores.dtype)
