@@ -38,8 +38,8 @@ void take_apart(nlohmann::json& value) noexcept {
   }
 }
 
-/// Builds a JSON value from its parts. A name that an object has twice is an error, because programs differ in the value
-/// that they take then.
+/// Builds a JSON value from its parts. A name that an object has twice is an error, because programs differ in the
+/// value that they take then.
 class Parts : public nlohmann::detail::json_sax_dom_parser<nlohmann::json> {
  public:
   using json_sax_dom_parser::json_sax_dom_parser;
