@@ -17,7 +17,7 @@ from typing import Any, Literal, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from moonrank import _arrow, _library, _lists, bounds
+from moonrank import _arrow, _library, _lists, _values, bounds
 from moonrank._library import MoonrankError
 from moonrank._lists import Grades, Lists, Metric
 from moonrank._names import Denominator, Empty, Gain, Ties
@@ -193,20 +193,29 @@ def compare(systems: Mapping[str, ArrayLike], grades: Grades, sizes: ArrayLike |
     return Comparison(_library.call("compare", value))
 
 
-def _variable(name: str, value: Any) -> Any:
+def _variable(name: str, value: Any, depth: int = 0) -> Any:
     if _arrow.is_arrow(value):
         value, sizes = _arrow.read(name, value)
         if sizes is not None:
             raise MoonrankError(f"{name} is an Arrow array of lists, expected an array of numbers")
     elif hasattr(value, "__array__") and not isinstance(value, np.generic):
-        value = np.asarray(_library.without_torch(value))
+        value = _library.plain_array(name, value)
     if isinstance(value, np.ndarray):
         array = _library.as_array(name, value, (np.float32, np.float64, np.int64) if value.dtype.kind in "iub" else
                                   (np.float32, np.float64))
         return array if array.flags.writeable else array.copy()
+    if not isinstance(value, (Mapping, list, tuple)):
+        return value
+    _values.refuse_depth(depth)
     if isinstance(value, Mapping):
-        return {key: _variable(name, each) for key, each in value.items()}
-    return [_variable(name, each) for each in value] if isinstance(value, (list, tuple)) else value
+        return {key: _variable(name, each, depth + 1) for key, each in value.items()}
+    return [_variable(name, each, depth + 1) for each in value]
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise MoonrankError(f"{name} is {value!r}, expected a text")
+    return value
 
 
 def lua(code: str, **variables: Any) -> Any:
@@ -221,7 +230,7 @@ def lua(code: str, **variables: Any) -> Any:
     4.0
     """
     given = {name: _variable(name, value) for name, value in variables.items()}
-    found = _library.call("script", {1: code, 2: "script", "variables": given})
+    found = _library.call("script", {1: _text("code", code), 2: "script", "variables": given})
     values = [found.get(i) for i in range(1, found["n"] + 1)]
     return values if len(values) > 1 else values[0] if values else None
 
@@ -248,4 +257,4 @@ def threads(n: int | None = None) -> int:
 
 def help(name: str = "moonrank") -> None:  # noqa: A001 (the name of the prompt's function)
     """Prints the reference text of a function or page of the library, such as "mr.losses.ndcg" or "guide/python"."""
-    print(_library.call("about", {"name": name}))
+    print(_library.call("about", {"name": _text("name", name)}))

@@ -45,6 +45,7 @@ _Stream._fields_ = [("get_schema", _GetSchema), ("get_next", _GetNext), ("get_la
 
 _NUMBERS = {b"c": np.int8, b"C": np.uint8, b"s": np.int16, b"S": np.uint16, b"i": np.int32, b"I": np.uint32,
             b"l": np.int64, b"L": np.uint64, b"e": np.float16, b"f": np.float32, b"g": np.float64}
+_BOOLEAN = b"b"
 _OFFSETS = {b"+l": np.int32, b"+L": np.int64}
 
 _pointer = ctypes.pythonapi.PyCapsule_GetPointer
@@ -66,13 +67,17 @@ def _view(owner: Any, address: int | None, dtype: type, first: int, count: int) 
     return np.asarray(_View(owner, address + first * np.dtype(dtype).itemsize, dtype, count))
 
 
+def _bits(owner: Any, address: int | None, first: int, count: int) -> np.ndarray:
+    """Returns bits of a bitmap as uint8 numbers 0 and 1."""
+    start = first % 8
+    bits = _view(owner, address, np.uint8, first // 8, (start + count + 7) // 8 if count > 0 else 0)
+    return np.unpackbits(bits, bitorder="little")[start:start + count]
+
+
 def _refuse_nulls(name: str, what: str, owner: Any, array: _Array, first: int, count: int) -> None:
     if array.null_count == 0 or array.n_buffers == 0 or not array.buffers[0] or count == 0:
         return
-    start = first % 8
-    bits = _view(owner, array.buffers[0], np.uint8, first // 8, (start + count + 7) // 8)
-    valid = np.unpackbits(bits, bitorder="little")
-    missing = np.flatnonzero(valid[start:start + count] == 0)
+    missing = np.flatnonzero(_bits(owner, array.buffers[0], first, count) == 0)
     if missing.size > 0:
         raise MoonrankError(f"{name}: {what} {missing[0]} is null, expected no nulls (numbers count from 0)")
 
@@ -121,7 +126,8 @@ def read(name: str, values: Any) -> tuple[np.ndarray, np.ndarray | None]:
     """Returns the numbers of an Arrow array, and the sizes of its lists if it is a List, a LargeList or a
     FixedSizeList.
 
-    The numbers are read in place. Chunks are joined. Nulls and other types raise MoonrankError.
+    The numbers are read in place. Chunks are joined, and booleans are copied. Nulls and other types raise
+    MoonrankError.
     """
     if hasattr(values, "__arrow_c_array__"):
         capsules = values.__arrow_c_array__()
@@ -139,8 +145,16 @@ def read(name: str, values: Any) -> tuple[np.ndarray, np.ndarray | None]:
     return np.concatenate([each[0] for each in chunks]), np.concatenate(sizes) if sizes else None
 
 
+def _is_flat(schema: _Schema) -> bool:
+    return (schema.format in _NUMBERS or schema.format == _BOOLEAN) and not schema.dictionary
+
+
+def _format(schema: _Schema) -> str:
+    return f"format '{schema.format.decode()}'" + (" with a dictionary" if schema.dictionary else "")
+
+
 def _array(name: str, owner: Any, schema: _Schema, array: _Array) -> tuple[np.ndarray, np.ndarray | None]:
-    if schema.format in _NUMBERS and not schema.dictionary:
+    if _is_flat(schema):
         return _flat(name, owner, schema, array, array.offset, array.length), None
     first, count = array.offset, array.length
     if schema.format in _OFFSETS:
@@ -153,14 +167,15 @@ def _array(name: str, owner: Any, schema: _Schema, array: _Array) -> tuple[np.nd
         width = int(schema.format[3:])
         sizes, start, rows = np.full(count, width, np.int64), first * width, count * width
     else:
-        raise MoonrankError(f"{name} is an Arrow array of the format '{schema.format.decode()}', expected numbers or "
-                            "lists of numbers")
+        raise MoonrankError(f"{name} is an Arrow array of the {_format(schema)}, expected numbers or lists of numbers")
     child_schema, child = schema.children[0].contents, array.children[0].contents
     return _flat(name, owner, child_schema, child, child.offset + start, rows), sizes
 
 
 def _flat(name: str, owner: Any, schema: _Schema, array: _Array, first: int, count: int) -> np.ndarray:
-    if schema.format not in _NUMBERS or schema.dictionary:
-        raise MoonrankError(f"{name} has entries of the Arrow format '{schema.format.decode()}', expected numbers")
+    if not _is_flat(schema):
+        raise MoonrankError(f"{name} has entries of the Arrow {_format(schema)}, expected numbers")
     _refuse_nulls(name, "row", owner, array, first, count)
+    if schema.format == _BOOLEAN:
+        return _bits(owner, array.buffers[1], first, count)
     return _view(owner, array.buffers[1], _NUMBERS[schema.format], first, count)

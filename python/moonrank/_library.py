@@ -19,6 +19,7 @@ from moonrank._values import MoonrankError
 _DTYPES: dict[np.dtype, int] = {np.dtype(np.float32): 0, np.dtype(np.float64): 1, np.dtype(np.int64): 2}
 _BY_NUMBER: dict[int, Any] = {number: dtype for dtype, number in _DTYPES.items()}
 _MOST_DIMS = 4
+_LARGEST_INTEGER = 2**63 - 1
 _API_VERSION = 1
 _INTERRUPTED = 2
 
@@ -87,7 +88,7 @@ def _give_back(number):
     _lent_bytes -= _lent.pop(number).nbytes
 
 
-_give_back_address = ctypes.cast(_give_back, ctypes.c_void_p).value
+_give_back_address: int = ctypes.cast(_give_back, ctypes.c_void_p).value or 0
 
 
 def _noted(array: Any) -> int:
@@ -135,17 +136,25 @@ def without_torch(values: Any) -> Any:
     torch = sys.modules.get("torch")
     if torch is None or not isinstance(values, torch.Tensor):
         return values
-    values = values.detach().cpu()
+    values = values.detach().cpu().resolve_neg()
     if values.dtype.is_floating_point and values.dtype not in (torch.float16, torch.float32, torch.float64):
         values = values.float()
     return values.numpy()
 
 
-def _numbers(name: str, values: Any) -> np.ndarray:
+def plain_array(name: str, values: Any) -> np.ndarray:
+    """Returns values as an array of NumPy, which may have any type. Masked entries raise MoonrankError."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise MoonrankError(f"{name} has masked entries, expected a value in each row. Leave these rows out, or fill "
+                            "them: values.filled(0)")
     try:
-        array = np.asarray(without_torch(values))
-    except (TypeError, ValueError) as error:  # for example nested lists of different lengths
+        return np.asarray(without_torch(values))
+    except (TypeError, ValueError, RuntimeError) as error:  # for example nested lists of different lengths
         raise MoonrankError(f"{name} is not an array: {error}") from None
+
+
+def _numbers(name: str, values: Any) -> np.ndarray:
+    array = plain_array(name, values)
     if array.dtype.kind not in "fiub":
         raise MoonrankError(f"{name} is an array of {array.dtype}, expected numbers")
     return array
@@ -160,12 +169,14 @@ def as_array(name: str, values: Any, dtypes: Sequence[type] = (np.float32, np.fl
         whole = array.dtype.kind in "iub" or array.size == 0
         if dtypes[-1] is np.int64 and not whole:
             raise MoonrankError(f"{name} is an array of {array.dtype}, expected whole numbers")
+        if dtypes[-1] is np.int64 and array.dtype == np.uint64 and array.size > 0 and array.max() > _LARGEST_INTEGER:
+            raise MoonrankError(f"{name} has the integer {array.max()}, expected at most 2**63 - 1")
         array = array.astype(dtypes[0] if array.dtype == np.float16 else dtypes[-1])
     if dims is not None and array.ndim != dims:
         raise MoonrankError(f"{name} has the shape {array.shape}, expected {dims} dimension{'s' if dims > 1 else ''}")
     if array.ndim > _MOST_DIMS:
         raise MoonrankError(f"{name} has {array.ndim} dimensions, expected at most {_MOST_DIMS}")
-    return np.ascontiguousarray(array) if array.ndim > 0 else array
+    return np.require(array, requirements=["C_CONTIGUOUS", "ALIGNED"])
 
 
 def refuse_nan(name: str, array: np.ndarray) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, Union, get_args
 
 import numpy as np
@@ -43,6 +43,8 @@ def metric_names(metrics: Metric | Iterable[Metric]) -> list[str]:
         else:
             raise MoonrankError(f"metrics has {each!r}, expected a name or a pair of a metric and a bound: "
                                 '["ndcg@10", ("ap", "minmax")]')
+    if not names:
+        raise MoonrankError('no metric is given, expected names of metrics, such as ["ndcg@10"]')
     return names
 
 
@@ -50,7 +52,7 @@ def lists_of_qid(qid: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Returns the sizes and the qids of lists from the qid of each row. Rows of a list must be adjacent."""
     if _arrow.is_arrow(qid) and not hasattr(qid, "__array__"):
         qid, _ = _arrow.read("qid", qid)
-    array = np.asarray(_library.without_torch(qid))
+    array = _library.plain_array("qid", qid)
     if array.ndim != 1:
         raise MoonrankError(f"qid has the shape {array.shape}, expected 1 dimension")
     if array.size == 0:
@@ -60,6 +62,8 @@ def lists_of_qid(qid: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     starts = np.flatnonzero(np.concatenate([[True], array[1:] != array[:-1]]))
     ids, seen = array[starts], set()
     for start, each in zip(starts, ids.tolist()):
+        if not isinstance(each, Hashable):
+            raise MoonrankError(f"qid has {each!r} at row {start}, expected a number or a text")
         if each in seen:
             raise MoonrankError(f"qid has {each!r} again at row {start}, expected the rows of a list side by side. "
                                 "Sort the rows by qid (rows count from 0)")

@@ -78,8 +78,6 @@ class Metrics:
 
     def __init__(self, *metrics: _lists.Metric, **options: Unpack[Conventions]):
         self.names, self._options = _lists.metric_names(metrics), options
-        if not self.names:
-            raise MoonrankError('no metric is given, expected names of metrics, such as Metric("ndcg@10")')
         # this call raises an error now if a metric's name or option is wrong
         found = _library.call("metrics", {"metrics": self.names, "options": options})
         self.names, self.maximize = found["names"], found["maximize"]

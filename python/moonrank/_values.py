@@ -14,15 +14,24 @@ class MoonrankError(ValueError):
     __module__ = "moonrank"
 
 
+_DEEPEST = 64  # the largest depth of tables that frame.lua reads
+
+
 def pack(value, arrays):
     """Returns a value as bytes. NumPy arrays in it are appended to `arrays`; dictionaries and sequences become
     tables."""
     parts = []
-    _write(parts, value, arrays)
+    _write(parts, value, arrays, 0)
     return b"".join(parts)
 
 
-def _write(parts, value, arrays):
+def refuse_depth(depth):
+    """Raises MoonrankError for a list or a dictionary inside too many others."""
+    if depth >= _DEEPEST:
+        raise MoonrankError(f"a list or a dictionary contains itself, or is inside {_DEEPEST} others, expected fewer")
+
+
+def _write(parts, value, arrays, depth):
     if value is None:
         parts.append(b"n")
     elif isinstance(value, (bool, np.bool_)):
@@ -34,26 +43,35 @@ def _write(parts, value, arrays):
     elif isinstance(value, (float, np.floating)):
         parts.append(struct.pack("<cd", b"d", float(value)))
     elif isinstance(value, str):
-        text = value.encode()
+        try:
+            text = value.encode()
+        except UnicodeEncodeError:  # for example names of files whose bytes are not UTF-8
+            raise MoonrankError(f"the text {value!r} has a character that UTF-8 does not have, expected Unicode text") \
+                from None
         parts.append(struct.pack("<cQ", b"s", len(text)) + text)
     elif isinstance(value, np.ndarray):
         arrays.append(value)
-        _write_table(parts, [(ARRAY, len(arrays))], arrays)
+        _write_table(parts, [(ARRAY, len(arrays))], arrays, depth)
     elif isinstance(value, dict):
-        _write_table(parts, list(value.items()), arrays)
+        for key in value:
+            is_kind = isinstance(key, (str, bool, int, float, np.bool_, np.integer, np.floating))
+            if not is_kind or key != key or key == ARRAY:
+                raise MoonrankError(f"a dictionary has the key {key!r}, expected a text or a number")
+        _write_table(parts, list(value.items()), arrays, depth)
     elif isinstance(value, (list, tuple)):
-        _write_table(parts, list(enumerate(value, 1)), arrays)
+        _write_table(parts, list(enumerate(value, 1)), arrays, depth)
     else:
         raise MoonrankError(
             f"a {type(value).__name__} cannot be given to moonrank: expected numbers, texts, booleans, arrays, lists "
             "and dictionaries")
 
 
-def _write_table(parts, items, arrays):
+def _write_table(parts, items, arrays, depth):
+    refuse_depth(depth)
     parts.append(struct.pack("<cq", b"T", len(items)))
     for key, each in items:
-        _write(parts, key, arrays)
-        _write(parts, each, arrays)
+        _write(parts, key, arrays, depth + 1)
+        _write(parts, each, arrays, depth + 1)
 
 
 def unpack(data, arrays):

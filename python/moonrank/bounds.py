@@ -12,19 +12,27 @@ from moonrank import _library
 __all__ = ["Distribution", "distribution", "of"]
 
 
+def _number(name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise _library.MoonrankError(f"{name} is {value!r}, expected a number") from None
+
+
 def _shape(n: int | None, p: int | None, grades: ArrayLike | None) -> dict[str, Any]:
     given = None if grades is None else _library.as_array("grades", grades, (np.float64,), dims=1).tolist()
     return {key: value for key, value in (("n", n), ("p", p), ("grades", given)) if value is not None}
 
 
-def of(metric: str, n: int | None = None, p: int | None = None, grades: ArrayLike | None = None) -> dict[str, float]:
+def of(metric: str, n: int | None = None, p: int | None = None, grades: ArrayLike | None = None) -> dict[str, Any]:
     """Minimum, maximum, best value, expectation and standard deviation of a metric over all rankings of one list.
 
     metric: name such as "ndcg@10"
     n, p:   numbers of rows and of relevant rows
     grades: [rows] grades in any order, instead of n and p
 
-    Returns a dictionary with "min", "max", "best", "expectation" and "sd". They are NaN without relevant rows.
+    Returns a dictionary with the numbers "min", "max", "best", "expectation" and "sd", and the name of the "method".
+    The numbers are NaN without relevant rows.
 
     >>> of("nrbp_loss", n=9, p=3)["max"]
     18.0
@@ -55,11 +63,11 @@ class Distribution:
 
     def cdf(self, value: float) -> float:
         """The probability of values up to `value`."""
-        return _library.call("cdf", {"object": self._object.number, "at": float(value)})
+        return _library.call("cdf", {"object": self._object.number, "at": _number("value", value)})
 
     def quantile(self, q: float) -> float:
         """The smallest value whose cdf is at least q, a number from 0 to 1."""
-        return _library.call("quantile", {"object": self._object.number, "at": float(q)})
+        return _library.call("quantile", {"object": self._object.number, "at": _number("q", q)})
 
 
 def distribution(metric: str, n: int | None = None, p: int | None = None, grades: ArrayLike | None = None, *,

@@ -7,6 +7,9 @@ Needs the package ipykernel: pip install 'moonrank[kernel]'. The process of a ke
 is sent while the cell runs. An interrupt stops the cell and keeps the state.
 """
 
+# ipykernel declares coroutines, and also takes the results of functions
+# mypy: disable-error-code="override, union-attr"
+
 from __future__ import annotations
 
 import argparse

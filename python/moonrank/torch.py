@@ -42,6 +42,12 @@ class _Once(torch.autograd.Function):
                             "only. Use the gradient as a constant: gradient.detach(), or create_graph=False")
 
 
+def _saved(tensor: torch.Tensor) -> torch.Tensor:
+    """Returns a tensor on the same memory, which stays valid if the caller gives the tensor other memory. Tensors of
+    inference mode are copied, because PyTorch does not save them."""
+    return tensor.clone() if tensor.is_inference() else tensor.detach()
+
+
 class _Function(torch.autograd.Function):
     @staticmethod
     def forward(context, scores, learned, loss, given, wanted):
@@ -53,8 +59,8 @@ class _Function(torch.autograd.Function):
         context.inputs = scores, learned
         if at_once:
             context.save_for_backward(found.gradient, found.of_learned)
-        else:
-            context.save_for_backward(scores)
+        else:  # the backward pass reads the lists again; PyTorch checks that saved tensors were not modified since
+            context.save_for_backward(scores, *map(_saved, given.tensors))
         return found.values
 
     @staticmethod
@@ -62,8 +68,10 @@ class _Function(torch.autograd.Function):
         saved = context.saved_tensors
         with torch.no_grad():
             if context.loss.reduction == "none":
-                found = context.loss._compute(saved[0], None, context.given, True, output, context.drawn,
-                                              context.numbers)
+                given = context.given
+                if given.tensors:
+                    given = given._replace(grades=saved[1].data_ptr(), sizes=saved[2].data_ptr(), tensors=saved[1:])
+                found = context.loss._compute(saved[0], None, given, True, output, context.drawn, context.numbers)
                 both = found.gradient, found.of_learned
             else:
                 both = saved[0] * output, None if saved[1] is None else saved[1] * output
@@ -81,48 +89,65 @@ class _Found(NamedTuple):
 
 
 class _Given(NamedTuple):
-    """Judged lists and weights as addresses, and the arrays in `holds` to which they belong."""
+    """Judged lists and weights as addresses, and the arrays in `holds` or `tensors` to which they belong."""
 
     lists: int  # number of the lists' object in the library, or 0
     rows: int
-    count: int
+    list_count: int
     grades: int
     sizes: int
     row_weights: int
     list_weights: int
-    holds: tuple[Any, ...]
+    holds: tuple[Any, ...] = ()
+    tensors: tuple[torch.Tensor, ...] = ()  # grades and sizes, or nothing
 
 
-def _weights(name: str, weights: Any, size: int, what: str) -> np.ndarray | None:
+def _weights(name: str, weights: Any, size: int, what: str, read_again: bool) -> np.ndarray | None:
     if weights is None:
         return None
     array = _library.as_array(name, weights, (np.float64,), dims=1)
     if array.size != size:
         raise MoonrankError(f"{name} has {array.size} numbers, but there are {size} {what}, expected equal numbers")
-    return array
+    return array.copy() if read_again else array
 
 
-def _given(grades: Any, sizes: Any, row_weights: Any, list_weights: Any) -> _Given:
+def _address(array: np.ndarray | None) -> int:
+    return 0 if array is None else array.ctypes.data
+
+
+def _given(grades: Any, sizes: Any, row_weights: Any, list_weights: Any, read_again: bool) -> _Given:
+    """Returns the arguments of a loss. If the backward pass reads them again, arrays are copied, because the caller may
+    change them until then."""
     if (isinstance(grades, torch.Tensor) and isinstance(sizes, torch.Tensor) and row_weights is None
             and list_weights is None and grades.dtype is torch.float32 and sizes.dtype is torch.int64
             and grades.is_cpu and sizes.is_cpu and grades.dim() == sizes.dim() == 1 and grades.is_contiguous()
-            and sizes.is_contiguous()):  # these tensors are passed without a copy; the library checks their values
-        return _Given(0, grades.numel(), sizes.numel(), grades.data_ptr(), sizes.data_ptr(), 0, 0, (grades, sizes))
+            and sizes.is_contiguous()
+            and not grades.is_neg()):  # these tensors are passed without a copy; the library checks their values
+        return _Given(0, grades.numel(), sizes.numel(), grades.data_ptr(), sizes.data_ptr(), 0, 0,
+                      tensors=(grades, sizes))
     judged = _lists.judged(grades, sizes)
-    own, lengths = judged.get("grades"), judged["sizes"]
-    rows = len(judged.holds.grades) if own is None else len(own)
-    weights = (_weights("weights", row_weights, rows, "rows"),
-               _weights("list_weights", list_weights, len(lengths), "lists"))
-    grades_at, *of_weights = (0 if each is None else each.ctypes.data for each in (own, *weights))
-    return _Given(judged.get("lists", 0), rows, len(lengths), grades_at, lengths.ctypes.data, *of_weights,
-                  (judged, *weights))
+    if read_again:
+        judged.update((name, array.copy()) for name, array in judged.items() if isinstance(array, np.ndarray))
+    own, lengths, kept = judged.get("grades"), judged["sizes"], judged.holds
+    rows = len(judged["grades"] if kept is None else kept.grades)
+    of_rows = _weights("weights", row_weights, rows, "rows", read_again)
+    of_lists = _weights("list_weights", list_weights, len(lengths), "lists", read_again)
+    return _Given(judged.get("lists", 0), rows, len(lengths), _address(own), _address(lengths), _address(of_rows),
+                  _address(of_lists), holds=(judged, of_rows, of_lists))
+
+
+def _refuse_gradients(**given: Any) -> None:
+    for name, each in given.items():
+        if isinstance(each, torch.Tensor) and each.requires_grad:
+            raise MoonrankError(f"{name} requires a gradient, but a loss of Moonrank is differentiated by its scores "
+                                f"only. Pass {name}.detach()")
 
 
 def _readable(scores: torch.Tensor) -> torch.Tensor:
     """Returns scores as the library reads them: in the memory of the CPU, as float32 or float64."""
     if scores.dtype is not torch.float32 and scores.dtype is not torch.float64:
         scores = scores.float()
-    return scores.cpu().contiguous()
+    return scores.cpu().contiguous().resolve_neg()
 
 
 class Loss(TorchLoss, torch.nn.Module):
@@ -154,7 +179,7 @@ class Loss(TorchLoss, torch.nn.Module):
 
     def _make(self, name: str, bound: Bound | str, reduction: Reduction, options: dict[str, Any]) -> None:
         torch.nn.Module.__init__(self)
-        if reduction not in _REDUCTIONS:
+        if not isinstance(reduction, str) or reduction not in _REDUCTIONS:
             raise MoonrankError(f"reduction is {reduction!r}, expected 'mean', 'sum' or 'none'")
         self.name, self.bound, self.reduction = name, bound, reduction
         self._loss = _losses.kept(name, bound, options, learns=True)
@@ -174,17 +199,26 @@ class Loss(TorchLoss, torch.nn.Module):
         weights: [rows] weight of each row in the loss of its list, 0 or more
         list_weights: [lists] weight of each list under the reductions "mean" and "sum", 0 or more
 
+        Only scores get a gradient: grades and weights that require one raise MoonrankError.
+
         Returns a number, or [lists] numbers if the reduction is "none", in the type of the scores.
         """
         if not isinstance(scores, torch.Tensor):
             raise MoonrankError(f"scores is a {type(scores).__name__}, expected a tensor of PyTorch")
         if not scores.dtype.is_floating_point:
             raise MoonrankError(f"scores has the type {scores.dtype}, expected floating point")
+        if scores.layout is not torch.strided or scores.is_nested or scores.is_meta:
+            raise MoonrankError(f"scores is {'a meta' if scores.is_meta else 'a sparse or nested'} tensor, expected a "
+                                "dense one with data")
+        has_graph = torch.is_grad_enabled()
+        if has_graph:
+            _refuse_gradients(grades=grades, weights=weights, list_weights=list_weights)
         scores = scores.squeeze(1) if scores.dim() == 2 and scores.shape[1] == 1 else scores
-        given, learned = _given(grades, sizes, weights, list_weights), self.learned
+        learned = self.learned
+        wanted = has_graph and (scores.requires_grad or learned is not None and learned.requires_grad)
+        given = _given(grades, sizes, weights, list_weights, wanted and self.reduction == "none")
         if scores.dim() != 1 or scores.numel() != given.rows:
             self._refuse(scores, grades, sizes)
-        wanted = torch.is_grad_enabled() and (scores.requires_grad or learned is not None and learned.requires_grad)
         try:
             return _Function.apply(scores, learned, self, given, wanted)
         except MoonrankError:
@@ -201,7 +235,7 @@ class Loss(TorchLoss, torch.nn.Module):
     def _compute(self, scores: torch.Tensor, learned: torch.Tensor | None, given: _Given, wanted: bool,
                  upstream: torch.Tensor | None = None, drawn: int = -1, numbers: torch.Tensor | None = None) -> _Found:
         x = _readable(scores)
-        values = x.new_empty(given.count if self.reduction == "none" else ())
+        values = x.new_empty(given.list_count if self.reduction == "none" else ())
         gradient = torch.empty_like(x) if wanted else None
         weights = upstream if upstream is None else upstream.to(x.device, x.dtype).contiguous()
         own, of_own, before = (0, 0, 0), None, None
@@ -212,11 +246,11 @@ class Loss(TorchLoss, torch.nn.Module):
             of_own = torch.zeros_like(numbers)
             own = numbers.data_ptr(), of_own.data_ptr(), numbers.numel()
         drawn = _library.step(
-            self._loss.number, given.lists, given.rows, given.count, given.grades, given.sizes, x, x.data_ptr(),
+            self._loss.number, given.lists, given.rows, given.list_count, given.grades, given.sizes, x, x.data_ptr(),
             0 if x.dtype is torch.float32 else 1, given.row_weights, given.list_weights, _REDUCTIONS[self.reduction],
             values.data_ptr(), 0 if gradient is None else gradient.data_ptr(),
             0 if weights is None else weights.data_ptr(), *own, drawn)
-        if before is not None and not torch.equal(before.to("cpu", torch.float64), numbers):
+        if before is not None and numbers is not None and not torch.equal(before.to("cpu", torch.float64), numbers):
             before.copy_(numbers)  # the loss has clamped its parameters to their ranges
         if x is not scores:
             values = values.to(scores.device, scores.dtype)

@@ -51,6 +51,9 @@ WRONG = {
     "a negative size": ((SCORES, GRADES, [6, -1]), ("sizes", "-1")),
     "half a size": ((SCORES, GRADES, [2.5, 2.5]), ("sizes", "float64")),
     "no sizes": ((SCORES, GRADES, None), ("sizes", "None")),
+    "a size of 64 bits": ((SCORES, GRADES, np.array([2**64 - 1, 6], np.uint64)), ("sizes", "18446744073709551615")),
+    "masked scores": ((np.ma.masked_array(SCORES, [0, 0, 0, 0, 1]), GRADES, SIZES), ("scores", "masked")),
+    "masked grades": ((SCORES, np.ma.masked_array(GRADES, [1, 0, 0, 0, 0]), SIZES), ("grades", "masked")),
 }
 
 
@@ -65,7 +68,7 @@ def test_wrong_arrays_are_errors_that_name_the_argument(case):
 
 @pytest.mark.parametrize("metrics, words", [
     (["ndgc"], ("ndgc",)), ([("ap", "minmx")], ("minmx",)), ([3], ("3",)), (None, ("metrics", "None")),
-    (3, ("metrics", "3")), ([["ap", "minmax"]], ("minmax",))])
+    (3, ("metrics", "3")), ([["ap", "minmax"]], ("minmax",)), ([], ("no metric",)), (["\udcff"], ("UTF-8", "udcff"))])
 def test_wrong_metrics_are_errors(metrics, words):
     with pytest.raises(moonrank.MoonrankError) as error:
         moonrank.evaluate(SCORES, GRADES, SIZES, metrics)
@@ -152,14 +155,24 @@ def test_kept_lists_instead_of_grades_and_sizes(qid):
 def test_wrong_qids_are_errors():
     for sizes, qid, words in ((None, [1, 1, 2, 1, 1], "qid.*1.*row 3"), (SIZES, [1] * 5, "sizes and qid"),
                               (None, [[1] * 5], "qid"),
-                              (None, [1.0] * 4 + [np.nan], "qid.*NaN.*row 4"), (None, [1, 1, 2, 2], "4.*5")):
+                              (None, [1.0] * 4 + [np.nan], "qid.*NaN.*row 4"), (None, [1, 1, 2, 2], "4.*5"),
+                              (None, np.array([1, 1, 1, {}, {}], object), "qid.*{}.*row 3"),
+                              (None, np.ma.masked_array([1, 1, 1, 2, 2], [0, 0, 0, 0, 1]), "qid.*masked")):
         with pytest.raises(moonrank.MoonrankError, match=words):
             moonrank.evaluate(SCORES, GRADES, sizes, ["rr"], qid=qid)
 
 
-def test_integers_that_do_not_fit_are_errors():
-    with pytest.raises(moonrank.MoonrankError, match="64 bits"):
-        moonrank.lua("return x", x=2**63)
+@pytest.mark.parametrize("x", [2**63, [2**63], np.array([1, 2**63], np.uint64), np.uint64(2**63)])
+def test_integers_that_do_not_fit_are_errors(x):
+    with pytest.raises(moonrank.MoonrankError, match="9223372036854775808|64 bits"):
+        moonrank.lua("return x", x=x)
+
+
+def test_arrays_at_odd_addresses_have_the_values_of_their_copies():
+    x = np.frombuffer(bytearray(b"?" + np.array(SCORES).tobytes()), np.float64, offset=1)
+    y = np.frombuffer(bytearray(b"?" + np.float32(GRADES).tobytes()), np.float32, offset=1)
+    assert not x.flags.aligned and moonrank.evaluate(x, y, SIZES, ["rr"]).mean == RR
+    assert moonrank.lua("return x", x=x).ctypes.data % 8 == 0
 
 
 def test_wrong_options_are_errors():
@@ -231,7 +244,40 @@ def test_errors_of_scripts():
         moonrank.lua("local t = {} t.t = t return t")
     with pytest.raises(moonrank.MoonrankError, match="object"):
         moonrank.lua("return x", x=object())
+    for code in (None, 3, b"return 1"):
+        with pytest.raises(moonrank.MoonrankError, match="code.*text"):
+            moonrank.lua(code)
+    for name in (None, 3):
+        with pytest.raises(moonrank.MoonrankError, match="name.*text"):
+            moonrank.help(name)
     assert moonrank.lua("return 2") == 2
+
+
+def nested(depth):
+    return [nested(depth - 1)] if depth > 0 else 1
+
+
+def test_lists_inside_lists():
+    assert moonrank.lua("return x[1][1][1]", x=nested(3)) == 1
+    assert moonrank.lua("return #x", x=nested(60)) == 1
+    endless, dictionary = [], {}
+    endless.append(endless)
+    dictionary["x"] = [dictionary]
+    for wrong in (endless, dictionary, nested(70), nested(900)):
+        with pytest.raises(moonrank.MoonrankError, match="itself"):
+            moonrank.lua("return 1", x=wrong)
+
+
+@pytest.mark.parametrize("key", [None, math.nan, (1, 2), "\0array", "\udcff", 2**64])
+def test_keys_that_tables_cannot_have_are_errors(key):
+    with pytest.raises(moonrank.MoonrankError, match="key|UTF-8|64 bits"):
+        moonrank.lua("return 1", x={key: 1})
+
+
+def test_texts_have_every_byte():
+    assert moonrank.lua("return x .. 'c\\0d', #x", x="a\0ü") == ["a\0üc\0d", 4]
+    with pytest.raises(moonrank.MoonrankError, match="UTF-8"):
+        moonrank.lua("return x", x="\udcff")
 
 
 def test_an_array_of_many_dimensions_is_an_error():

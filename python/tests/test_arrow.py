@@ -36,6 +36,16 @@ def test_lists_of_fixed_size():
     assert moonrank.evaluate(lists[1:], grades[1:], metrics="rr").values["rr"].tolist() == [0.5, 1.0]
 
 
+@pytest.mark.parametrize("part", [slice(0, 4), slice(1, 3), slice(3, 4), slice(2, 2)])
+def test_lists_of_booleans(part):
+    grades = [[True] * 5, [False, True, False] * 3, [], [False, True]]
+    scores = [[*range(len(each), 0, -1)] for each in grades]
+    found = moonrank.evaluate(pa.array(scores, pa.list_(pa.int64()))[part], pa.array(grades)[part], metrics="rr")
+    assert np.array_equal(found.values["rr"], [1.0, 0.5, np.nan, 0.5][part], equal_nan=True)
+    with pytest.raises(moonrank.MoonrankError, match="grades.*row 1 is null"):
+        moonrank.evaluate([1, 2], pa.array([[True, None]]), metrics="rr")
+
+
 def test_lists_are_read_in_place():
     lists = pa.array([[1.0], [2.0, 3.0], [4.0]])
     flat, sizes = _arrow.read("scores", lists[1:])
@@ -75,7 +85,7 @@ def test_nulls_are_errors_only_in_the_slice():
 
 
 @pytest.mark.parametrize("wrong", [
-    pa.array(["a"]), pa.array([["a"]]), pa.array([[[1]]]), pa.array([True]), pa.chunked_array([[["a"]], [["b"]]]),
+    pa.array(["a"]), pa.array([["a"]]), pa.array([[[1]]]), pa.array([1]).dictionary_encode(), pa.chunked_array([[["a"]], [["b"]]]),
     pa.array([["a"]], pa.list_(pa.dictionary(pa.int8(), pa.string())))], ids=str)
 def test_other_types_are_errors(wrong):
     with pytest.raises(moonrank.MoonrankError, match="^grades"):

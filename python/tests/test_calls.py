@@ -10,6 +10,7 @@ import threading
 import time
 
 import numpy as np
+import pytest
 from kept_losses import differentiated
 
 import moonrank
@@ -123,6 +124,17 @@ def test_copies_and_pickles_of_an_object_work():
     d = moonrank.bounds.distribution("ndcg", n=5, p=2)
     for other in (copy.copy(d), copy.deepcopy(d), pickle.loads(pickle.dumps(d))):
         assert other.cdf(0.7) == d.cdf(0.7)
+
+
+def test_wrong_arguments_of_a_distribution_are_errors():
+    d = moonrank.bounds.distribution("ndcg", n=5, p=2)
+    for wrong in ("a", None, [0.5]):
+        for function, name in ((d.cdf, "value"), (d.quantile, "q")):
+            with pytest.raises(moonrank.MoonrankError, match=name):
+                function(wrong)
+    with pytest.raises(moonrank.MoonrankError, match="q.*2"):
+        d.quantile(2)
+    assert d.quantile(np.float32(1)) == d.max and d.cdf(np.array(d.max)) == 1
 
 
 def test_a_forked_process_can_call():

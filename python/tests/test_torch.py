@@ -99,6 +99,57 @@ def test_the_backward_pass_uses_the_rows_that_the_forward_pass_drew():
     assert torch.equal(torch.autograd.grad(values.sum(), x)[0], first)
 
 
+def gradient_after(change, grades, weights=None):
+    """The gradient of a sum of values per list, if `change` is called before the backward pass."""
+    x = scores()
+    value = moonrank.torch.Loss("mse", reduction="none")(x, grades, SIZES, weights=weights).sum()
+    change()
+    value.backward()
+    return x.grad
+
+
+def test_arrays_that_are_overwritten_before_the_backward_pass_do_not_change_the_gradient():
+    expected = gradient_after(lambda: None, GRADES)
+    for kind in (np.float32, np.int64):
+        grades = GRADES.numpy().astype(kind)
+        assert torch.equal(gradient_after(lambda grades=grades: grades.fill(3), grades), expected)
+    weights = np.arange(13.0)
+    expected = gradient_after(lambda: None, GRADES, weights.copy())
+    assert torch.equal(gradient_after(lambda: weights.fill(0), GRADES, weights), expected)
+
+
+def test_tensors_that_are_overwritten_before_the_backward_pass_are_an_error():
+    grades = GRADES.float()
+    for change in (grades.zero_, lambda: grades.resize_(10**6)):
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            gradient_after(change, grades)
+
+
+def test_the_backward_pass_keeps_the_memory_of_tensors():
+    expected = gradient_after(lambda: None, GRADES)
+    grades = GRADES.float()
+    assert torch.equal(gradient_after(lambda: setattr(grades, "data", torch.ones(1)), grades), expected)
+    with torch.inference_mode():
+        grades = GRADES.float()
+    assert torch.equal(gradient_after(lambda: None, grades), expected)
+
+
+def test_only_scores_get_a_gradient():
+    for name, given in (("weights", torch.ones(13)), ("list_weights", torch.ones(5))):
+        given.requires_grad_()
+        with pytest.raises(moonrank.MoonrankError, match=f"^{name}.*{name}.detach"):
+            moonrank.torch.Loss("mse")(scores(), GRADES, SIZES, **{name: given})
+        with torch.no_grad():
+            moonrank.torch.Loss("mse")(scores(), GRADES, SIZES, **{name: given})
+
+
+def test_tensors_that_are_negative_views_have_their_values():
+    negative = torch.view_as_complex(torch.stack([torch.zeros(13), -GRADES.float()], 1)).conj().imag
+    assert negative.is_neg()
+    assert torch.equal(moonrank.torch.Loss("ap")(scores(), negative, SIZES),
+                       moonrank.torch.Loss("ap")(scores(), GRADES, SIZES))
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_short_types_keep_their_type(dtype):
     x = scores(dtype)
@@ -113,7 +164,11 @@ def test_short_types_keep_their_type(dtype):
     ((torch.full((13,), torch.nan), GRADES, SIZES), ("scores", "NaN", "row 0")),
     ((torch.zeros(13), GRADES, SIZES + 1), ("sizes", "18", "13")),
     ((torch.zeros(13), GRADES, SIZES * 1.0), ("sizes", "float")),
-    ((torch.zeros(13).long(), GRADES, SIZES), ("scores", "int64")), (([0.0] * 13, GRADES, SIZES), ("scores", "list"))])
+    ((torch.zeros(13).long(), GRADES, SIZES), ("scores", "int64")), (([0.0] * 13, GRADES, SIZES), ("scores", "list")),
+    ((torch.zeros(13, device="meta"), GRADES, SIZES), ("scores", "meta")),
+    ((torch.zeros(13).to_sparse(), GRADES, SIZES), ("scores", "sparse")),
+    ((torch.zeros(13), GRADES.float().to("meta"), SIZES), ("grades",)),
+    ((torch.zeros(13), GRADES.float().requires_grad_(), SIZES), ("grades", "gradient"))])
 def test_wrong_arguments_are_errors(given, words):
     with pytest.raises(moonrank.MoonrankError) as error:
         moonrank.torch.Loss("ndcg")(*given)
@@ -128,7 +183,7 @@ def test_wrong_arguments_are_errors(given, words):
     ({"name": "ndcg", "bound": "minmx"}, "minmx"),
     ({"name": "ndcg", "steepnes": 2}, "steepnes"),
     ({"name": "ndcg", "steepness": "a"}, "steepness"), ({"name": "mse", "bound": "distribution"}, "distribution"),
-    ({"name": "ndcg", "reduction": "max"}, "reduction")])
+    ({"name": "ndcg", "reduction": "max"}, "reduction"), ({"name": "ndcg", "reduction": ["mean"]}, "reduction")])
 def test_wrong_losses_are_errors(given, word):
     with pytest.raises(moonrank.MoonrankError, match=word):
         moonrank.torch.Loss(**given)

@@ -87,7 +87,11 @@ int64_t Distribution::bytes() const {
 }
 
 double Distribution::cdf(double s) const {
-  return below(static_cast<size_t>(std::upper_bound(values().begin(), values().end(), s) - values().begin()));
+  // Values that are one value up to rounding count as s: 3 / 5 is not the sum of three times 1 / 5.
+  auto after = std::upper_bound(values().begin(), values().end(), s);
+  while (after != values().end() && one_value(s, *after)) ++after;
+  // The sum of all probabilities may differ from 1 by rounding.
+  return after == values().end() ? 1 : below(static_cast<size_t>(after - values().begin()));
 }
 
 double Distribution::quantile(double q) const {

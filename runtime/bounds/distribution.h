@@ -41,7 +41,7 @@ class Distribution {
   /// infinite for a single value.
   double sample_steepness() const { return static_cast<double>(values().size()) / (max() - min()); }
 
-  /// Returns the probability that the metric is at most s.
+  /// Returns the probability that the metric is at most s. Values that differ from s by rounding only count as s.
   double cdf(double s) const;
   /// Returns the q-quantile: the smallest value whose cumulative probability is at least q.
   double quantile(double q) const;

@@ -77,8 +77,13 @@ std::string reason_of(::archive* of) {
   return text != nullptr ? text : "unknown error";
 }
 
+/// An error whose text names the zip file.
+struct ZipError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 [[noreturn]] void fail_at(const std::string& archive, const std::string& entry, const std::string& what) {
-  throw std::runtime_error(archive + (entry.empty() ? "" : ": entry '" + entry + "'") + ": " + what);
+  throw ZipError(archive + (entry.empty() ? "" : ": entry '" + entry + "'") + ": " + what);
 }
 
 /// A zip file, open for reading.
@@ -184,7 +189,7 @@ void read_zip(const std::string& path,
   zip.each_file([&](const std::string& name, archive_entry* entry) {
     const int64_t bytes = libarchive().archive_entry_size(entry);
     if (bytes < 0 || __builtin_add_overflow(total, bytes, &total) || total > limit.bytes())
-      zip.fail(name, limit.text());
+      zip.fail(name, limit.text() + ". Write it without compression: numpy.savez");
     const ReadEntry read = [&](void* target, int64_t wanted) {
       char* to = static_cast<char*>(target);
       while (wanted > 0) {
@@ -202,6 +207,10 @@ void read_zip(const std::string& path,
       if (zip.read(name, &none, 1) != 0)
         throw std::runtime_error("has more bytes than the size that the archive states");
     } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const cpu::Interrupted&) {
+      throw;
+    } catch (const ZipError&) {
       throw;
     } catch (const std::exception& error) {
       zip.fail(name, error.what());

@@ -1,6 +1,8 @@
 #include "runtime/io/formats/json.h"
 
+#include <set>
 #include <stdexcept>
+#include <vector>
 
 #include "runtime/io/files/text_file.h"
 
@@ -36,6 +38,30 @@ void take_apart(nlohmann::json& value) noexcept {
   }
 }
 
+/// Builds a JSON value from its parts. A name that an object has twice is an error, because programs differ in the
+/// value that they take then.
+class Parts : public nlohmann::detail::json_sax_dom_parser<nlohmann::json> {
+ public:
+  using json_sax_dom_parser::json_sax_dom_parser;
+
+  bool start_object(size_t members) {
+    names_.emplace_back();
+    return json_sax_dom_parser::start_object(members);
+  }
+  bool key(std::string& name) {
+    if (!names_.back().insert(name).second)
+      throw std::runtime_error("has the name " + mr::quoted(name) + " twice in an object");
+    return json_sax_dom_parser::key(name);
+  }
+  bool end_object() {
+    names_.pop_back();
+    return json_sax_dom_parser::end_object();
+  }
+
+ private:
+  std::vector<std::set<std::string>> names_;  // of the objects that are open, the outermost first
+};
+
 }  // namespace
 
 Json::~Json() { take_apart(*this); }
@@ -45,7 +71,7 @@ Json parse_json(std::string_view text) {
     throw std::runtime_error("is JSON nested deeper than " + std::to_string(deepest_json) + " levels");
   try {
     Json value;
-    nlohmann::detail::json_sax_dom_parser<nlohmann::json> parts(value);
+    Parts parts(value);
     nlohmann::json::sax_parse(text, &parts);
     return value;
   } catch (const nlohmann::json::parse_error& error) {

@@ -26,6 +26,7 @@ class Json : public nlohmann::json {
 
 /// Parses untrusted JSON. The depth is limited, because functions that visit the value may recurse. Throws
 /// std::runtime_error with the position if the text is too deep or is not JSON; the message shows little of the text.
+/// Also throws it if an object has a name twice.
 Json parse_json(std::string_view text);
 
 /// Returns a string as JSON text. JSON is written as text and not as nested values of the JSON library, because freeing

@@ -36,7 +36,7 @@ T number_at(const unsigned char* bytes, bool swapped) {
 
 int64_t checked(uint64_t value) {
   if (value > static_cast<uint64_t>(INT64_MAX))
-    throw std::runtime_error("has the number " + std::to_string(value) + ", expected at most 2^63 - 1");
+    throw std::range_error("has the number " + std::to_string(value) + ", expected at most 2^63 - 1");
   return static_cast<int64_t>(value);
 }
 

@@ -29,7 +29,7 @@ int64_t bytes_of(NumberType type);
 Dtype dtype_for(NumberType type);
 
 /// Makes a tensor of this shape from numbers of a file, which `read(target, bytes)` delivers in order. `swapped`: the
-/// byte order of the file is not the machine's. Throws std::runtime_error if a number does not fit into int64.
+/// byte order of the file is not the machine's. Throws std::range_error if a number does not fit into int64.
 Tensor tensor_of_numbers(NumberType type, bool swapped, const Shape& shape,
                          const std::function<void(void* target, int64_t bytes)>& read);
 

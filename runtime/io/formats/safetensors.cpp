@@ -141,10 +141,15 @@ class Header {
 
   Tensor read(const io::RegularFile& file, const TensorEntry& entry) const {
     int64_t at = data_start_ + entry.first;
-    return io::tensor_of_numbers(entry.type, false, entry.shape, [&](void* target, int64_t bytes) {
+    const auto read_next = [&](void* target, int64_t bytes) {
       file.read(at, target, bytes);
       at += bytes;
-    });
+    };
+    try {
+      return io::tensor_of_numbers(entry.type, false, entry.shape, read_next);
+    } catch (const std::range_error& error) {
+      fail(path_, "tensor " + mr::quoted(entry.name) + ' ' + error.what());
+    }
   }
 
   std::vector<TensorEntry> entries;  // the tensors of the file, sorted by name

@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "kernels/core/threads.h"
 #include "tests/support/says.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/zip.h"
@@ -104,4 +105,33 @@ TEST_CASE("unpack_zip refuses truncated, damaged and foreign files") {
 
 TEST_CASE("unpack_zip refuses two entries with the same name") {
   CHECK_THROWS_WITH(Place(mr::test::make_zip({{"a", "1"}, {"a", "2"}})).unpack(), Contains("entry 'a': File exists"));
+}
+
+TEST_CASE("read_zip names the file and the entry once, and does not hide Ctrl-C") {
+  std::string zip = mr::test::make_zip({{"a", std::string(5000, 'x') + "y"}});
+  const auto read_all = [](const std::string&, int64_t bytes, const mr::io::ReadEntry& read) {
+    std::string content(static_cast<size_t>(bytes), ' ');
+    read(content.data(), bytes);
+  };
+  const Place place(zip);
+  CHECK_NOTHROW(mr::io::read_zip(place.archive, read_all));
+  mr::cpu::interrupt();
+  CHECK_THROWS_AS(mr::io::read_zip(place.archive, read_all), mr::cpu::Interrupted);
+  const size_t changed = 36 + static_cast<size_t>(zip[26]) + static_cast<size_t>(zip[28]);
+  zip[changed] = static_cast<char>(zip[changed] ^ 0x55);
+  const Place damaged(zip);
+  try {
+    mr::io::read_zip(damaged.archive, read_all);
+    FAIL("read a damaged entry");
+  } catch (const std::runtime_error& error) {
+    const std::string text = error.what(), name = "a.zip: entry 'a': ";
+    CHECK_THAT(text, Contains(name + "damaged"));
+    CHECK(text.find(name) == text.rfind(name));
+  }
+}
+
+TEST_CASE("read_zip says what to do about a file that unpacks to more than 100 times its size") {
+  const Place place(mr::test::make_zip({{"a", std::string(70'000'000, 'x')}}));
+  const auto skip = [](const std::string&, int64_t, const mr::io::ReadEntry&) {};
+  CHECK_THROWS_WITH(mr::io::read_zip(place.archive, skip), says("'a'", "100 times", "without compression"));
 }

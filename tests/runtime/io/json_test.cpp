@@ -36,6 +36,12 @@ TEST_CASE("parse_json ignores brackets within strings") {
   CHECK_THROWS_WITH(parse_json(R"(["\\")" + nested(100, ",[", "]", "1")), Catch::Contains("64 levels"));
 }
 
+TEST_CASE("parse_json refuses a name that an object has twice, but not in different objects") {
+  CHECK(parse_json(R"({"a":{"a":1,"b":{"a":2}},"b":[{"a":1},{"a":2}]})").size() == 2);
+  for (const char* const text : {R"({"a":1,"a":1})", R"([{"b":{"a":1,"c":{},"\u0061":2}}])"})
+    CHECK_THROWS_WITH(parse_json(text), Catch::Contains("'a'") && Catch::Contains("twice"));
+}
+
 TEST_CASE("parse_json names the byte at which invalid JSON begins") {
   CHECK_THROWS_WITH(parse_json(""), Catch::Contains("byte 1 "));
   CHECK_THROWS_WITH(parse_json("[1, \x1b[31m]"), Catch::Contains("byte 5 "));

@@ -51,6 +51,14 @@ TEST_CASE("read_safetensors refuses tensors that overlap or leave gaps") {
   refused(entry("b", "[4,8]") + third, "'b'", "byte 4", "expected 0");
   refused(entry("a", "[0,4]"), " 8 bytes");
   refused("", " 12 bytes");
+  refused(entry("a", "[0,12]", "[3]") + "," + entry("a", "[0,12]", "[3]"), "'a'", "twice");
+}
+
+TEST_CASE("read_safetensors names the file and the tensor of a number that int64 does not hold") {
+  const Files files;
+  const std::string header = R"({"a":{"dtype":"U64","shape":[1],"data_offsets":[0,8]}})";
+  const std::string path = files.file("a", with_header(header, std::string(8, '\xff')));
+  CHECK_THROWS_WITH(read_safetensors(path), says(path, "'a'", "18446744073709551615"));
 }
 
 TEST_CASE("read_safetensors refuses header numbers that are not valid 64-bit integers") {

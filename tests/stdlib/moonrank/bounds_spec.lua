@@ -207,6 +207,20 @@ describe("mr.bounds.distribution", function()
     end
   end)
 
+  it("counts every value up to its largest, which is 1 also where sums are rounded", function()
+    for _, shape in ipairs{ { 10, 3 }, { 30, 5 }, { 200, 3 } } do
+      local n, p = table.unpack(shape)
+      for _, name in ipairs{ "ap", "ndcg@10", "nrbp", "precision@5" } do
+        local d, where = mr.bounds.distribution(name, { n = n, p = p }), ("%s N=%d P=%d"):format(name, n, p)
+        equal({ d:cdf(d:max()), d:cdf(1 / 0) }, { 1.0, 1.0 }, where)
+      end
+    end
+    local d = mr.bounds.distribution("precision@5", { n = 10, p = 3 })
+    -- probabilities of at most 0 to 3 of the 3 relevant rows among the first 5: (5 choose i) (5 choose 3 - i) / 120
+    near({ d:cdf(0 / 5), d:cdf(1 / 5), d:cdf(2 / 5), d:cdf(3 / 5) }, { 10 / 120, 60 / 120, 110 / 120, 1 }, 1e-12)
+    near({ d:cdf(0.2 - 1e-9), d:cdf(0.6 - 1e-9) }, { 10 / 120, 110 / 120 }, 1e-12)
+  end)
+
   it("samples to the closed-form mean and deviation, also for grades and long lists", function()
     for _, shape in ipairs{ { n = 60, p = 20 }, { n = 400, p = 100 }, { grades = { 3, 2, 2, 1, 0, 0, 0 } } } do
       local names = shape.grades and { "ndcg", "ndcg@3" }
