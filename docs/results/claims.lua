@@ -181,14 +181,14 @@ From k = 1 to 10 nDCG@k falls by %.3f on MovieLens (NSR 1) and rises by %.3f on 
     end
     return ("CiteULike-a has the printed %d users, %d items and %d ratings."):format(table.unpack(found))
   end },
-  { document = "sigir21", file = "sigir21/citeulike_published_listwise.csv",
+  { document = "sigir21", file = "sigir21/citeulike.csv",
     text = near_published "listwise losses" },
-  { document = "sigir21", file = "sigir21/citeulike_published_listwise_ndcg_ap_nrbp.csv",
+  { document = "sigir21", file = "sigir21/citeulike_ndcg_ap_nrbp.csv",
     text = near_published "listwise nDCG, AP and nRBP with one or two negatives per relevant item (NSR 1 and 2)" },
-  { document = "sigir21", file = "sigir21/citeulike_published_listwise_nrbp.csv",
+  { document = "sigir21", file = "sigir21/citeulike_nrbp.csv",
     text = near_published "listwise nRBP with five negatives per relevant item (NSR 5)" },
-  { document = "sigir21", file = "sigir21/citeulike_published_lambda.csv", text = near_published "LambdaRank" },
-  { document = "sigir21", file = "sigir21/citeulike_code_lambda.csv",
+  { document = "sigir21", file = "sigir21/citeulike_recipes_published_lambda.csv", text = near_published "LambdaRank" },
+  { document = "sigir21", file = "sigir21/citeulike_recipes_code_lambda.csv",
     text = near_published("LambdaRank with one negative per relevant item (NSR 1)", "code") },
   { document = "sigir21", file = "sigir21/figure_1_published_citeulike_listwise_ndcg_ap_nrbp.csv",
     text = function(t, must)

@@ -21,8 +21,12 @@ local scripts = { { "table_1", "Table 1: users, items and ratings of the data se
 local function add(name, title, words) scripts[#scripts + 1] = { name, title, words } end
 for _, way in ipairs(ways) do
   for _, kind in ipairs(kinds) do
-    local title = ("Beside the published numbers: %s, %s"):format(kind.title, way.title)
-    add("citeulike", title, { "--recipe", way.words[2], "--kinds", kind.name })
+    local title, recipe = ("Beside the published numbers: %s, %s"):format(kind.title, way.title), way.words[2]
+    if recipe == "published" and kind.name == "listwise" then
+      add("citeulike", title, {})
+    else
+      add("citeulike_recipes", title, { "--recipe", recipe, "--kinds", kind.name })
+    end
   end
   add("models_of_nrbp", ("The three models of listwise nRBP (section 5.2), %s"):format(way.title), way.words)
   for number, words in ipairs(figures) do

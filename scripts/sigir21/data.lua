@@ -33,15 +33,24 @@ local function splits_in(folder)
   return splits
 end
 
+---A data set of random splits, of users with at least 25 relevant items; 80 % of a user's relevant items are in train.
+function M.random_splits(title, ratings, splits)
+  ratings = ratings:min_relevant(25)
+  return { title = title, splits = splits or { 1, 2, 3 }, users = ratings.users, items = ratings.items,
+    fold = function(split, nsr, valid)
+      return ratings:folds{ by = "share", k = 3, test = 0.2, nsr = nsr, valid = valid }[split]
+    end }
+end
+
 -- Functions that open each data set. Ratings of 4 and 5 are relevant; if ratings are unary, every rated item is
 -- relevant (section 4.1 of the paper).
 local open = {
   citeulike = protocol.citeulike,
   citeulike_splits = function(args)
-    return protocol.random_splits("CiteULike-a", mr.data.citeulike(place(args, "citeulike-a")):binarize(1))
+    return M.random_splits("CiteULike-a", mr.data.citeulike(place(args, "citeulike-a")):binarize(1))
   end,
   movielens = function(args)
-    return protocol.random_splits("MovieLens", mr.data.movielens(place(args, "ml-latest-small")):binarize(4))
+    return M.random_splits("MovieLens", mr.data.movielens(place(args, "ml-latest-small")):binarize(4))
   end,
   folder = function(args) return protocol.given_splits(args.folder, args.folder, splits_in(args.folder)) end,
 }

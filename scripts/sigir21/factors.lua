@@ -6,7 +6,7 @@ local here = arg[0]:match("^(.*/)") or "./"
 local models, published = dofile(here .. "models.lua"), dofile(here .. "published.lua").factors
 local experiment, training = mr.experiment, models.training
 
-local listwise = training.protocol.losses.listwise
+local listwise = training.losses.listwise
 local args = models.args({
   factors = { default = { 8, 16, 32, 64, 128 }, least = 1, distinct = true, help = "numbers of factors" },
   losses = { default = listwise, choices = listwise, help = "listwise losses" },
@@ -16,8 +16,8 @@ local args = models.args({
 -- Returns a loss's test nDCG on the first split of a data set, at the epoch that nDCG chose. Returns nil if no
 -- training run with these options has finished.
 local function ndcg_of(set, loss, factors)
-  local results = training.study(args, set, { nsr = 1, kind = "listwise", loss = loss, rate = published.rate[loss],
-    factors = factors })
+  local results = training.study(args, set, { recipe = args.recipe, nsr = 1, kind = "listwise", loss = loss,
+    rate = published.rate[loss], factors = factors })
   return results and experiment.folds(results, { split = set.splits[1] }, "ndcg")[1]
 end
 
@@ -48,7 +48,7 @@ local columns, formats = { "data", "factors", "loss", "rate", "nDCG", "place" },
 if not args.made_up then columns[7], formats.published = "published", "%.4f" end
 return experiment.finish(args, nil, ([[
 The table has the test nDCG at the epoch that nDCG chose, on one split at NSR 1, %s.%s]]):format(
-    training.protocol.recipes[args.recipe].title, #orders > 0 and order:format(table.concat(orders, "; ")) or "")
+    training.recipes[args.recipe].title, #orders > 0 and order:format(table.concat(orders, "; ")) or "")
     .. (so_far and "\n\n" .. so_far or ""),
   experiment.named("", mr.table{ columns = columns, rows = lines, formats = formats, mark = { nDCG = "max" },
     within = { "data", "factors" } }, nil,

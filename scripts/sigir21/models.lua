@@ -3,7 +3,7 @@
 -- models (section 4.2).
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local experiment, training = mr.experiment, dofile(here .. "training.lua")
+local experiment, training = mr.experiment, dofile(here .. "recipes.lua")
 local data, analysis, protocol = dofile(here .. "data.lua"), dofile(here .. "analysis.lua"), training.protocol
 
 local M = { data = data, training = training, protocol = protocol, analysis = analysis }

@@ -55,7 +55,7 @@ if #lines == 0 then models.lack(args, "runs of this kind") end
 local text = ([[
 Every line is one training of the listwise nRBP loss, %s, at the learning rate that RBP(0.95) chose. In %d of %d
 trainings the three values of p choose the same epoch. With the model of RBP(0.95) in place of its own, the test score
-of another p changes by %.4f at most.]]):format(protocol.recipes[args.recipe].title, same, #lines, most)
+of another p changes by %.4f at most.]]):format(models.training.recipes[args.recipe].title, same, #lines, most)
 return experiment.finish(args, nil, text, experiment.named("", mr.table{
   columns = { "data", "NSR", "split", "rate", "epoch by RBP(0.8)", "by RBP(0.9)", "by RBP(0.95)", "RBP(0.8)",
     "RBP(0.8), less", "RBP(0.9)", "RBP(0.9), less", "RBP(0.95)" }, rows = lines,

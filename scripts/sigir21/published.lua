@@ -1,5 +1,6 @@
 -- Numbers published with Li, Urbano & Hanjalic (2021) besides those in published.csv, for comparison with ours. Those
--- of Table 1 are in table_1.lua.
+-- of Table 1 are in table_1.lua. Those of published.csv are from the repository roger-zhe-li/sigir21-newinsights at
+-- 72741b7: results/citeulike/all_res.csv and lambda_results/citeulike/all_res.csv.
 local M = {}
 
 -- Published test nDCG of CiteULike-a's fold 0 at NSR 1, by loss and number of factors, from the repository

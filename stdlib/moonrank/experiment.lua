@@ -5,7 +5,7 @@
 local M = {}
 
 for _, part in ipairs{ "options", "studies", "values", "tuned", "cells", "tables", "paired", "compared", "finish",
-  "data", "cost", "agreement" } do
+  "data", "cost", "agreement", "beside" } do
   for name, value in pairs(require("moonrank.experiment." .. part)) do M[name] = value end
 end
 

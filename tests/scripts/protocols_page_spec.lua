@@ -77,9 +77,10 @@ it("docs/protocols.md names files that exist", function()
   end
 end)
 
--- Fields of a protocol.lua that results do not depend on: texts, lists of options, and made-up data.
+-- Fields of a protocol.lua that results do not depend on: texts, command lines, lists of options, and made-up data.
 local no_decisions = { title = true, titles = true, caption = true, recipe_names = true, set_names = true,
-  made_up = true, smoke_rates = true, names = true, named = true, by_name = true, with = true }
+  made_up = true, smoke_rates = true, names = true, named = true, by_name = true, with = true, options = true,
+  args = true, trainings = true }
 
 -- Decisions that are not made in a protocol.lua, but in another file of the scripts.
 local more = { sigir21 = { "recipes" }, cmu = { "beside", "faces_protocol" }, objectives = { "beside" } }

@@ -1,7 +1,8 @@
 -- Decisions of the figures of scripts/sigir21, on small made-up data, against numbers worked by hand.
 local mr = require "moonrank"
 local test = require "moonrank.test"
-local analysis, protocol = dofile "scripts/sigir21/analysis.lua", dofile "scripts/sigir21/recipes.lua"
+local analysis, training = dofile "scripts/sigir21/analysis.lua", dofile "scripts/sigir21/recipes.lua"
+local protocol = training.protocol
 local it, check, equal, near = test.it, test.check, test.equal, test.near
 
 it("analysis.positives counts a user's relevant items in train, before some were moved to validation (5.3)", function()
@@ -16,7 +17,7 @@ end)
 -- The best of trainings at the rates of a kind, whose chosen number falls with the distance from a rate.
 local function chosen_rate(kind, peak)
   local several = {}
-  for i, rate in ipairs(protocol.rates[kind]) do
+  for i, rate in ipairs(training.rates[kind]) do
     several[i] = { rate = rate, chosen_by = -math.abs(math.log(rate / peak)), score = math.log(rate / peak) ^ 2 }
   end
   return analysis.best(several).rate

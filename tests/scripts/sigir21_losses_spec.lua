@@ -2,8 +2,11 @@
 -- lambda_loss.py).
 local mr = require "moonrank"
 local test = require "moonrank.test"
-local protocol = dofile "scripts/sigir21/recipes.lua"
+local recipes = dofile("scripts/sigir21/recipes.lua").recipes
 local it, equal, near = test.it, test.equal, test.near
+
+-- The loss of a recipe by its kind and name.
+local function loss_of(recipe, kind, name, rows) return recipes[recipe][kind].loss(name, rows) end
 
 local longest = 12  -- of all lists: where padding counts, shorter ones have rows of score -100
 
@@ -129,10 +132,10 @@ local function by_loops(case, values)
   return found
 end
 
-it("protocol.loss equals loops over padded lists, for the losses of every recipe", function()
+it("recipes have losses that equal loops over padded lists, for the losses of every recipe", function()
   local lists = mr.lists(grades)
   for _, case in ipairs(cases) do
-    local loss = protocol.loss(case[1], case[2], case[3], longest)
+    local loss = loss_of(case[1], case[2], case[3], longest)
     for seed = 1, 3 do
       local x = scores(seed)
       local found, expected = loss(x, lists):totable(), by_loops(case, x:totable())
@@ -144,20 +147,20 @@ it("protocol.loss equals loops over padded lists, for the losses of every recipe
 end)
 
 -- Truncated scores are often equal; LambdaRank ranks the lower of two such rows first.
-it("protocol.loss of float32 scores is float32, and orders equal scores of LambdaRank by row", function()
+it("recipes have losses of float32 scores that are float32, and order equal scores of LambdaRank by row", function()
   local lists = mr.lists(grades)
   for _, case in ipairs(cases) do
-    local loss, x = protocol.loss(case[1], case[2], case[3], longest), scores(8):long():float()
+    local loss, x = loss_of(case[1], case[2], case[3], longest), scores(8):long():float()
     local found, expected = loss(x, lists), by_loops(case, x:totable())
     equal(found.dtype, "float32", case[3])
     near(found:totable(), expected, 1e-5, ("%s %s %s"):format(case[1], case[2], case[3]))
   end
 end)
 
-it("protocol.loss has the gradients of the sum over the batch", function()
+it("recipes have losses with the gradients of the sum over the batch", function()
   local lists, step = mr.lists(grades), 1e-6
   for _, case in ipairs(cases) do
-    local loss, x = protocol.loss(case[1], case[2], case[3], longest), scores(5)
+    local loss, x = loss_of(case[1], case[2], case[3], longest), scores(5)
     local leaf = (x * 1):requires_grad()
     loss(leaf, lists):sum():backward()
     local gradient, values = leaf.grad:totable(), x:totable()
@@ -175,10 +178,10 @@ it("protocol.loss has the gradients of the sum over the batch", function()
   end
 end)
 
-it("protocol.loss of RR counts every relevant row in its products, also if more than 32 have equal ranks", function()
+it("recipes have a loss of RR that counts all relevant rows, also if more than 32 have equal ranks", function()
   -- 40 relevant rows of equal scores among 80: each has the rank 40.5, and 39 factors of 1/2
   local y = {}
   for i = 1, 80 do y[i] = i % 2 end
-  local loss = protocol.loss("published", "listwise", "rr", 80)
+  local loss = loss_of("published", "listwise", "rr", 80)
   near(loss(mr.zeros({ 80 }, { dtype = "float64" }), mr.lists{ y }):item() * 2 ^ 39, -40 / 40.5, 1e-10)
 end)

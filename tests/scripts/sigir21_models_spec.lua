@@ -103,9 +103,17 @@ local function made_runs(folder, train)
       return { train = protocols.alike(grades, 1, 7), valid = protocols.alike({ 0 }, 1, 7) }
     end }
   end)
-  replaced.fold = function(_, set, o) return { set = set, split = o.split, nsr = o.nsr, seed = o.seed } end
+  local function made_fold(set, o) return { set = set, split = o.split, nsr = o.nsr, seed = o.seed } end
+  for _, recipe in pairs(models.training.recipes) do
+    for kind in pairs(models.training.losses) do
+      recipe[kind] = { kind = kind, epochs = recipe[kind].epochs, fold = made_fold }
+    end
+  end
   replaced.model = function(_, factors, seed) return { factors = factors, seed = seed } end
-  replaced.train = function(_, o) return o end
+  replaced.train = function(how, o)
+    o.kind = how.kind
+    return o
+  end
   replaced.outcome = function(o, fold, own)
     equal({ fold.seed, o.model.seed }, { o.seed, o.seed })
     return train{ split = fold.split, seed = o.seed, nsr = fold.nsr, kind = o.kind, loss = o.loss, rate = o.rate,
@@ -113,7 +121,7 @@ local function made_runs(folder, train)
   end
   return models,
     { store = folder .. "/r.db", workers = 0, retry = 0, data = "", recipe = "code", epochs = 0, smoke = false,
-    rates = replaced.rates.listwise, sets = { "movielens" }, nsr = { 1 }, kinds = { "listwise" },
+    rates = replaced.rates, sets = { "movielens" }, nsr = { 1 }, kinds = { "listwise" },
     losses = { "nrbp" } }
 end
 
@@ -125,8 +133,9 @@ it("training.study gives a trial the options of its study, and each split and se
     return { valid = 0.5 }
   end)
   local set = models.set(args, "movielens")
-  models.training.study(args, set, { nsr = 5, kind = "lambda", loss = "nrbp(0.9)", rate = 0.01 })
-  models.training.study(args, set, { nsr = 2, kind = "listwise", loss = "rr", rate = 3, factors = 8, seed = 3 })
+  models.training.study(args, set, { recipe = "code", nsr = 5, kind = "lambda", loss = "nrbp(0.9)", rate = 0.01 })
+  models.training.study(args, set, { recipe = "code", nsr = 2, kind = "listwise", loss = "rr", rate = 3,
+    factors = 8, seed = 3 })
   equal(asked, { { 0, 1, 5, "lambda", "nrbp(0.9)", 0.01, 32, "made", 120, "rbp(0.9)" },
     { 1, 2, 5, "lambda", "nrbp(0.9)", 0.01, 32, "made", 120, "rbp(0.9)" },
     { 0, 2001, 2, "listwise", "rr", 3, 8, "made", 3000, "rr" },
@@ -134,7 +143,8 @@ it("training.study gives a trial the options of its study, and each split and se
   -- a second seed has runs of its own; runs that are there are not made again
   args.epochs = 1
   for _, seed in ipairs{ 1, 2, 1 } do
-    models.training.study(args, set, { nsr = 1, kind = "lambda", loss = "ap", rate = 0.1, seed = seed })
+    models.training.study(args, set, { recipe = "code", nsr = 1, kind = "lambda", loss = "ap", rate = 0.1,
+      seed = seed })
   end
   local made = {}
   for i = 5, #asked do made[i - 4] = { asked[i][1], asked[i][2], asked[i][9] } end
@@ -152,7 +162,7 @@ it("training.study has the recipe's epochs unless --epochs says otherwise", func
     for word in words:gmatch "%S+" do list[#list + 1] = word end
     local args = in_process.with_words(list, function() return models.args{} end)
     models.training.study(args, models.set(args, "movielens"),
-      { nsr = 1, kind = "lambda", loss = "ap", rate = 0.1, seed = seed })
+      { recipe = args.recipe, nsr = 1, kind = "lambda", loss = "ap", rate = 0.1, seed = seed })
   end
   equal(epochs, { 3000, 3000, 3000, 3000, 7, 7, 120, 120 })  -- two splits each
 end)
@@ -210,7 +220,7 @@ it("models.rows_of has no rows of a training whose scores are NaN", function()
     end
     return result
   end)
-  local o = { nsr = 1, kind = "listwise", loss = "nrbp" }
+  local o = { recipe = "code", nsr = 1, kind = "listwise", loss = "nrbp" }
   o.rate = 3
   equal(#models.rows_of(args, models.set(args, "movielens"), o), 0)
   o.rate = 1
@@ -223,7 +233,8 @@ it("training.study has no results if training diverged on every split, and those
     if o.rate == 3 or o.split == 1 then error("mr.fit: the loss is NaN in epoch 1", 0) end
     return kept_of(o)
   end)
-  local set, o = models.set(args, "movielens"), { nsr = 1, kind = "listwise", loss = "nrbp", rate = 3 }
+  local set, o = models.set(args, "movielens"),
+    { recipe = "code", nsr = 1, kind = "listwise", loss = "nrbp", rate = 3 }
   equal({ models.training.study(args, set, o), models.of(args, set, o) }, { nil, {} })
   o.rate = 1
   equal(models.training.study(args, set, o):counts(), { done = 1, failed = 1 })
@@ -234,7 +245,7 @@ it("models.of are in the order of splits and metrics, each with its epoch and sc
   local folder = sweeps.new_folder()
   local models, args = made_runs(folder, kept_of)
   local found, order = models.of(args, models.set(args, "movielens"),
-    { nsr = 1, kind = "listwise", loss = "nrbp", rate = 3 }), {}
+    { recipe = "code", nsr = 1, kind = "listwise", loss = "nrbp", rate = 3 }), {}
   for i, model in ipairs(found) do
     order[i] = ("%d %s %d"):format(model.split, model.by, model.epoch)
     near(model.scores.ap, score_of(3, model.split, "ap", model.by), 1e-6)
@@ -245,11 +256,11 @@ it("models.of are in the order of splits and metrics, each with its epoch and sc
 end)
 
 it("training.trainings takes losses and rates of the options, and two rates for made-up data", function()
-  local training = dofile "scripts/sigir21/training.lua"
+  local training = dofile "scripts/sigir21/recipes.lua"
   local function trainings(o)
     local found = {}
     local args = { recipe = "code", smoke = o.smoke, nsr = o.nsr or { 2, 1 }, kinds = o.kinds,
-      losses = o.losses or { "nrbp", "ap", "rr" }, rates = o.rates or training.protocol.rates.listwise }
+      losses = o.losses or { "nrbp", "ap", "rr" }, rates = o.rates or training.protocol.rates }
     for i, each in ipairs(training.trainings(args, { title = "made", items = 9 })) do
       found[i] = ("%d %s %s %g"):format(each.nsr, each.kind, each.loss, each.rate)
     end

@@ -3,18 +3,18 @@ local mr = require "moonrank"
 local test = require "moonrank.test"
 local protocols = dofile "tests/support/protocols.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
-local training, analysis = dofile "scripts/sigir21/training.lua", dofile "scripts/sigir21/analysis.lua"
-local protocol = training.protocol
+local training, analysis = dofile "scripts/sigir21/recipes.lua", dofile "scripts/sigir21/analysis.lua"
+local protocol, recipes, data = training.protocol, training.recipes, dofile "scripts/sigir21/data.lua"
 local it, check, equal, near = test.it, test.check, test.equal, test.near
 
 -- A data set of random splits, of users with 25, 24 and 50 relevant items among 400.
 local function three_users()
   local users = {}
   for i, count in ipairs{ 25, 24, 50 } do users[i] = { relevant = count, value = 4, other = 1 } end
-  return protocol.random_splits("three users", protocols.liking(users, 400):binarize(4))
+  return data.random_splits("three users", protocols.liking(users, 400):binarize(4))
 end
 
-it("protocol.random_splits takes users with 25 relevant items or more (4.1)", function()
+it("data.random_splits takes users with 25 relevant items or more (4.1)", function()
   local fold, sums = three_users().fold(1, 1, 0), {}
   for _, part in ipairs{ fold.train, fold.test } do
     for l, n in ipairs((protocols.counts(part))) do sums[l] = (sums[l] or 0) + n end
@@ -23,7 +23,7 @@ it("protocol.random_splits takes users with 25 relevant items or more (4.1)", fu
   equal(sums, { 50.0, 25.0 })
 end)
 
-it("protocol.random_splits makes three splits, with 80 % of relevant items in train, at the NSR (4.2)", function()
+it("data.random_splits makes three splits, with 80 % of relevant items in train, at the NSR (4.2)", function()
   local set, seen = three_users(), {}
   equal(set.splits, { 1, 2, 3 })
   for _, number in ipairs(set.splits) do
@@ -48,7 +48,7 @@ end)
 -- A data set of few items: negatives meet the other parts' relevant items often. `asked` collects arguments of `fold`.
 local function few_items(asked)
   local ratings = protocols.liking({ { relevant = 25, value = 4, other = 1 } }, 60):binarize(4)
-  local set = protocol.random_splits("few items", ratings, { 2 })
+  local set = data.random_splits("few items", ratings, { 2 })
   local fold = set.fold
   function set.fold(...)
     if asked then table.insert(asked, { ... }) end
@@ -58,10 +58,10 @@ local function few_items(asked)
   return set
 end
 
-it("protocol.fold draws train's negatives among test's relevant items in the code, not in the paper", function()
+it("recipes: fold draws train's negatives among test's relevant items in the code, not in the paper", function()
   local meet = {}
-  for _, recipe in ipairs(protocol.recipe_names) do
-    local fold = protocol.fold(recipe, few_items(), { split = 2, nsr = 1, seed = 1 })
+  for _, recipe in ipairs(training.recipe_names) do
+    local fold = recipes[recipe].listwise.fold(few_items(), { split = 2, nsr = 1, seed = 1 })
     local relevant, negative = protocols.items(fold.test, true)[1], protocols.items(fold.train, false)[1]
     meet[recipe] = 0
     for item in pairs(negative) do meet[recipe] = meet[recipe] + (relevant[item] and 1 or 0) end
@@ -72,24 +72,24 @@ it("protocol.fold draws train's negatives among test's relevant items in the cod
   check(meet.code > 0 and meet.published == meet.code, ("%d, %d"):format(meet.code, meet.published))
 end)
 
-it("protocol.fold makes the code's folds by split, ratio and seed", function()
+it("recipes: fold makes the code's folds by split, ratio and seed", function()
   local set = few_items()
   local function of(split, nsr, seed)
-    return protocol.fold("code", set, { split = split, nsr = nsr, seed = seed }).train
+    return recipes.code.lambda.fold(set, { split = split, nsr = nsr, seed = seed }).train
   end
   local _, others = protocols.counts(of(1, 1, 1))
   equal(others, { 20.0 })
   local first = of(1, 1, 1).fingerprint
   equal(of(1, 1, 1).fingerprint, first)
   for _, each in ipairs{ of(2, 1, 1), of(1, 2, 1), of(1, 1, 2) } do check(each.fingerprint ~= first, "another") end
-  local paper = protocol.fold("paper", set, { split = 1, nsr = 1, seed = 1 })
+  local paper = recipes.paper.lambda.fold(set, { split = 1, nsr = 1, seed = 1 })
   equal(paper.test.fingerprint, set.fold(1, 1, 0.1).test.fingerprint)
 end)
 
-it("protocol.fold validates on a tenth of train in the paper alone; analysis.positives counts both parts", function()
+it("recipes: fold validates on a tenth of train in the paper alone; analysis.positives counts both parts", function()
   local sizes = {}
-  for i, recipe in ipairs(protocol.recipe_names) do
-    local fold = protocol.fold(recipe, few_items(), { split = 1, nsr = 1, seed = 1 })
+  for i, recipe in ipairs(training.recipe_names) do
+    local fold = recipes[recipe].listwise.fold(few_items(), { split = 1, nsr = 1, seed = 1 })
     sizes[i] = { (protocols.counts(fold.train))[1], (protocols.counts(fold.valid))[1] or 0 }
     equal(analysis.positives(fold), { 20.0 })
   end
@@ -101,9 +101,8 @@ local losses = { listwise = { "ndcg", "ap", "rr", "nrbp" }, lambda = { "ndcg", "
 
 local function train(recipe, o)
   local fold, model = protocols.fold(o)
-  local run = protocol.train(recipe, { kind = o.kind, loss = o.loss or "ndcg", rate = o.rate or 0.1, seed = 1,
-    fold = fold, model = model,
-    epochs = o.epochs })
+  local run = protocol.train(recipes[recipe][o.kind], { loss = o.loss or "ndcg", rate = o.rate or 0.1, seed = 1,
+    fold = fold, model = model, epochs = o.epochs })
   return run, model
 end
 
@@ -111,7 +110,7 @@ end
 it("protocol.train takes the users per step of every recipe, kind and loss", function()
   local batch = { paper = { listwise = 2048, lambda = 16 }, code = { listwise = 256, lambda = 16 },
     published = { listwise = 2048, lambda = 16 } }
-  for _, recipe in ipairs(protocol.recipe_names) do
+  for _, recipe in ipairs(training.recipe_names) do
     for kind, names in pairs(losses) do
       for _, loss in ipairs(names) do
         local size = batch[recipe][kind]
@@ -135,7 +134,7 @@ it("protocol.train steps with the optimizer of every recipe, on the sum over use
     code = { listwise = 0.1, lambda = 0.1 * 2 * swap / 4 },
     published = { listwise = 0.1 * 2 * listwise, lambda = 0.1 },
   }
-  for _, recipe in ipairs(protocol.recipe_names) do
+  for _, recipe in ipairs(training.recipe_names) do
     for kind, expected in pairs(steps[recipe]) do
       local _, model = train(recipe, { kind = kind, lists = 2, epochs = 1 })
       near(model:values(), { expected, -expected }, 1e-6, recipe .. " " .. kind)
@@ -144,22 +143,22 @@ it("protocol.train steps with the optimizer of every recipe, on the sum over use
 end)
 
 it("protocol.train tells losses the length of train's longest list", function()
-  local set, new, longest = three_users(), protocol.loss, nil
-  rawset(protocol, "loss", function(recipe, kind, name, rows)
+  local set, how, longest = three_users(), {}, nil
+  for name, value in pairs(recipes.code.listwise) do how[name] = value end
+  function how.loss(name, rows)
     longest = rows
-    return new(recipe, kind, name, rows)
-  end)
-  local ok, problem = pcall(protocol.train, "code", { kind = "listwise", loss = "nrbp", rate = 0.1, seed = 1,
-    epochs = 1, fold = set.fold(1, 1, 0), model = protocol.model(set, 4, 1) })
-  rawset(protocol, "loss", new)
-  equal({ ok, longest }, { true, 80 }, tostring(problem))
+    return recipes.code.listwise.loss(name, rows)
+  end
+  protocol.train(how, { loss = "nrbp", rate = 0.1, seed = 1, epochs = 1, fold = set.fold(1, 1, 0),
+    model = protocol.model(set, 4, 1) })
+  equal(longest, 80)
 end)
 
 it("protocol.train uses the losses of the recipe", function()
-  for _, recipe in ipairs(protocol.recipe_names) do
+  for _, recipe in ipairs(training.recipe_names) do
     local _, model = train(recipe, { kind = "listwise", loss = "nrbp", rate = 1e-4, epochs = 1 })
     local leaf = mr.zeros({ 2 }, { dtype = "float64" }):requires_grad()
-    protocol.loss(recipe, "listwise", "nrbp", 2)(leaf, mr.lists{ { 1, 0 } }):sum():backward()
+    recipes[recipe].listwise.loss("nrbp", 2)(leaf, mr.lists{ { 1, 0 } }):sum():backward()
     local gradient = leaf.grad:totable()
     local by_adam = { -1e-4 * gradient[1] / math.abs(gradient[1]), -1e-4 * gradient[2] / math.abs(gradient[2]) }
     near(model:values(), recipe == "code" and by_adam or { -1e-4 * gradient[1], -1e-4 * gradient[2] }, 1e-9, recipe)
@@ -177,7 +176,7 @@ end)
 -- The second row begins above; training lifts the first, by at most 0.05 a step. In the part that chooses early the
 -- second row is relevant.
 it("protocol.train chooses the epoch on validation in the paper, and on test in the code", function()
-  for _, recipe in ipairs(protocol.recipe_names) do
+  for _, recipe in ipairs(training.recipe_names) do
     local o = { kind = "lambda", start = { 0, 0.6 }, rate = 0.05, epochs = 100 }
     o[recipe == "paper" and "valid" or "test"] = { 0, 1 }
     local early = train(recipe, o)
@@ -210,8 +209,9 @@ it("training.study takes the split, ratio and validation share of its recipe, an
   local folder = sweeps.new_folder()
   local asked = {}
   for _, recipe in ipairs{ "paper", "code" } do
-    local results = training.study({ store = folder .. "/r.db", workers = 0, retry = 0, recipe = recipe, epochs = 7 },
-      few_items(asked), { nsr = 1, kind = "lambda", loss = "nrbp(0.95)", rate = 0.01, factors = 4, seed = 3 })
+    local results = training.study({ store = folder .. "/r.db", workers = 0, retry = 0, epochs = 7 },
+      few_items(asked), { recipe = recipe, nsr = 1, kind = "lambda", loss = "nrbp(0.95)", rate = 0.01,
+        factors = 4, seed = 3 })
     check(mr.experiment.folds(results, { split = 2 }, "epoch by rbp(0.95)")[1] <= 7, recipe)
     equal(#mr.experiment.lists(results, { split = 2 }, "ap, epoch by rbp(0.95)"), 1)
   end
@@ -262,18 +262,13 @@ it("protocol.model has 32 factors, or 8 to 128, from within 0.01 of 0, by seed",
   equal(searched, { 8.0, 16.0, 32.0, 64.0, 128.0 })
 end)
 
-it("protocol.recipes have titles that say which part chooses", function()
+it("recipes have titles that say which part chooses", function()
   local names = {}
-  for i, recipe in ipairs(protocol.recipe_names) do
+  for i, recipe in ipairs(training.recipe_names) do
     names[i] = recipe
-    local title, part = protocol.recipes[recipe].title, recipe == "paper" and "validation" or "test"
+    local title, part = recipes[recipe].title, recipe == "paper" and "validation" or "test"
     check(title:find("chosen on " .. part, 1, true), title)
   end
   table.sort(names)
   equal(names, { "code", "paper", "published" })
-end)
-
-it("protocol.near accepts differences up to 0.003", function()
-  equal({ protocol.near(0.003), protocol.near(-0.003), protocol.near(0.0031), protocol.near(-0.0031) }, { true, true,
-    false, false })
 end)

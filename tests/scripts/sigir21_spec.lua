@@ -69,7 +69,8 @@ print(#all, chosen and chosen.lr == expected.lr and chosen.score == expected.sco
   equal(out, "14\ttrue\n")
   equal(printed(folder, of_rr .. " --kept", best), "14\ttrue\n")
   equal(printed(folder, words .. " --kept", [[
-print(#models.rows_of(args, models.set(args, "movielens"), { nsr = 1, kind = "lambda", loss = "ap", rate = 0.1 }))]]),
+local o = { recipe = args.recipe, nsr = 1, kind = "lambda", loss = "ap", rate = 0.1 }
+print(#models.rows_of(args, models.set(args, "movielens"), o))]]),
     "0\n")
   local missing = "models.rows(args)\nprint(require('moonrank').experiment.so_far(args))"
   equal(printed(folder, of_rr .. " --kept", missing), "nil\n")
@@ -89,9 +90,9 @@ scripts.it("all.lua has a results file for listwise losses and for LambdaRank, a
     local file = sections.file_name(script)
     check(not files[file], file)
     files[file] = true
-    kinds = kinds + (script.path:find "citeulike" and 1 or 0)
+    kinds = kinds + (script.path:find "/citeulike" and 1 or 0)
   end
-  equal({ kinds, files.citeulike_published_listwise, files.citeulike_published_lambda }, { 6, true, true })
+  equal({ kinds, files.citeulike, files.citeulike_recipes_published_lambda }, { 6, true, true })
   sweeps.write(folder .. "/lacks.lua", ([[
 local sections = dofile(%q)
 local function section(...)
@@ -100,10 +101,23 @@ end
 section("--losses", "rr", "--workers", "0")
 local partial, whole = section "--kept", section("--kept", "--losses", "rr")
 print("lacking", partial.lacking, whole.lacking, #partial.tables > 0)]]):format(here .. "/docs/report/sections.lua",
-    here .. "/scripts/sigir21/citeulike.lua"))
+    here .. "/scripts/sigir21/citeulike_recipes.lua"))
   local status, out, err = sweeps.run(folder, "lacks.lua", "")
   equal(status, 0, err)
   equal(out:match "lacking[^\n]+", "lacking\ttrue\tfalse\ttrue")
+end)
+
+scripts.it("scripts with the same trainings share the runs of a store", {}, function(folder)
+  local function made(script, words)
+    local out, err = scripts.run(folder, ("sigir21/%s.lua"):format(script), "--smoke --store r.db " .. words)
+    return out, err:gsub("[^\n]*trials[^\n]*\n", "")
+  end
+  local out, said = made("citeulike", "--losses nrbp --workers 0")
+  equal(said, "")
+  -- runs of other code would be shown with a warning
+  local same, nothing = made("citeulike_recipes", "--losses nrbp --kinds listwise --kept")
+  equal({ same, nothing }, { out, "" })
+  equal(select(2, made("models_of_nrbp", "--recipe published --sets citeulike --kept")), "")
 end)
 
 scripts.it("models.set reads a folder in the published layout, and says what is wrong with one", {}, function(folder)
