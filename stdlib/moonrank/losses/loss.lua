@@ -13,8 +13,8 @@ local whole_lists = require "moonrank.bounds.whole_lists"
 local M = {}
 
 ---A loss: called with scores and lists, it returns one value per list, to be minimized. Losses can be
----added and multiplied by numbers: `mr.losses.ndcg{} + 0.1 * mr.losses.mse{}` has, for each list, the
----sum of the two values. A list counts in the mean of a sum if it counts in at least one of its
+---added, subtracted, and multiplied or divided by numbers: `mr.losses.ndcg{} + 0.1 * mr.losses.mse{}`
+---has, for each list, the sum of the two values. A list counts in the mean of a sum if it counts in at least one of its
 ---terms. Each term keeps its own bound.
 ---
 ---Lists can carry weights (lists:weighted), or a call passes them. The weight of a row multiplies the
