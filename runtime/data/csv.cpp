@@ -114,8 +114,8 @@ size_t column_of(const CsvReader& file, const CsvRecord& first, const std::strin
   if (column != no_column) return column;
   if (!header) {
     throw ParseError(file.path(), first.line, 1,
-                     "found " + std::to_string(first.fields.size()) +
-                         " columns and no header, expected a column number from 1 to " +
+                     "found " + std::to_string(first.fields.size()) + " columns (delimiter " +
+                         delimiter_text(file.delimiter()) + "), expected a column number from 1 to " +
                          std::to_string(first.fields.size()) + ", got " + quoted(name));
   }
   throw ParseError(file.path(), first.line, 1,

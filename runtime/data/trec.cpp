@@ -280,17 +280,39 @@ DocumentRows read_trec_qrels(const std::string& path) {
   return read_lines<4>(path, "query iteration document grade", add);
 }
 
+namespace {
+
+/// Throws if the line of column names has a number as the name of the score, unless it is the number of the column,
+/// because the line is data then.
+void check_is_name(const CsvReader& file, const CsvRecord& first, size_t score) {
+  const std::string_view name = first.fields[score];
+  double value = 0;
+  const char* const end = name.data() + name.size();
+  const auto parsed = std::from_chars(name.data(), end, value);
+  if (parsed.ec != std::errc() || parsed.ptr != end) return;
+  if (name == std::to_string(score) || name == std::to_string(score + 1)) return;
+  throw ParseError(file.path(), first.line, first.columns[score],
+                   "found the number " + quoted(name) +
+                       " as the name of the score's column. Pass header = false if "
+                       "the file has no line of names, or add one");
+}
+
+}  // namespace
+
 DocumentRows read_scores(const std::string& path, const ScoreColumns& columns) {
   CsvReader file(path, columns.delimiter);
   CsvRecord record;
   if (!file.next(record)) throw ParseError(path, 1, 1, "the file is empty, expected scores");
   const size_t width = record.fields.size();
+  const auto is_placed = [&](const char* what) {
+    return std::find(columns.placed.begin(), columns.placed.end(), what) != columns.placed.end();
+  };
   const auto column = [&](const char* what, const std::string& name) {
-    const bool is_placed = std::find(columns.placed.begin(), columns.placed.end(), what) != columns.placed.end();
-    return column_of(file, record, name, columns.header && !is_placed);
+    return column_of(file, record, name, columns.header && !is_placed(what));
   };
   const size_t query = column("qid", columns.query), document = column("docid", columns.document),
                score = column("score", columns.score);
+  if (columns.header && is_placed("score")) check_is_name(file, record, score);
   DocumentTable table;
   for (bool more = columns.header ? file.next(record) : true; more; more = file.next(record)) {
     check_width(file, record, width);

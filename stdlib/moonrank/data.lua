@@ -180,7 +180,8 @@ end
 ---its name (a text) or by its number in the file. `columns = {"user", "item", false, "timestamp"}`
 ---lists the columns in the order of the file; false marks a column that is not read. Without a
 ---header, user and item are columns 1 and 2. If `columns` is a list, or has only numbers, `header`
----is required: true if the first line has names, false if the first line is data.
+---is required: true if the first line has names, false if the first line is data. With `header = true`,
+---ids of the file in the first line are an error.
 ---
 ---A file without a known rating column, but with columns besides user, item and timestamp, is an
 ---error, because one of these columns may be the rating. Name the rating column, or pass

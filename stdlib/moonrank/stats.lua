@@ -92,9 +92,10 @@ end
 ---`worst_decile` is the mean of the ceil(n/10) smallest values. `cvar_10` is the mean of the lowest
 ---10 % of the probability: a value counts in part if n/10 is not whole (Rockafellar & Uryasev 2000).
 ---`gini` is 0 if all values are equal, and near 1 if one user has everything; it has no factor
----n/(n - 1), is NaN if all values are 0, and an error for negative values. Quantiles are interpolated
----(type 7 of Hyndman & Fan 1996, as in NumPy and R). NaN values are left out and counted in
----`skipped`. Without values, all results are NaN. Values beyond 1e100 in size are errors.
+---n/(n - 1), is NaN if all values are 0, and an error for negative values. Its interval is NaN if a
+---bootstrap sample has only zeros. Quantiles are interpolated (type 7 of Hyndman & Fan 1996, as in
+---NumPy and R). NaN values are left out and counted in `skipped`. Without values, all results are
+---NaN. Values beyond 1e100 in size are errors.
 ---@param x mr.Tensor|number[]
 ---@param options? mr.stats.DistributionOptions
 ---@return mr.stats.Distribution

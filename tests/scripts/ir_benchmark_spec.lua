@@ -84,6 +84,26 @@ local function of_folder(counts, items, tested)
   return protocol.open("own", folder)
 end
 
+it("open reads folders with more columns and other line ends, and refuses files without names of columns", function()
+  local function opened(names, more, line_end)
+    local folder, shapes = sweeps.new_folder(), {}
+    for part, items in pairs{ train = { 1, 9 }, test = { 10, 11 } } do
+      local lines = { names }
+      for user = 1, 3 do
+        for item = items[1], items[2] do lines[#lines + 1] = ("u%d\ti%d%s"):format(user, item, more) end
+      end
+      sweeps.write(("%s/%s.tsv"):format(folder, part), table.concat(lines, line_end) .. line_end)
+    end
+    local of = protocol.open("own", folder).fold(1)
+    for i, part in ipairs{ "train", "valid", "test" } do shapes[i] = of[part].lists.sizes:totable() end
+    return shapes
+  end
+  local expected = { { 8.0, 8.0, 8.0 }, { 1.0, 1.0, 1.0 }, { 2.0, 2.0, 2.0 } }
+  equal(opened("user_procid\titem_procid", "", "\n"), expected)
+  equal(opened("user_procid\titem_procid\trating", "\t3.5", "\r\n"), expected)
+  test.raises(function() opened(nil, "", "\n") end, "train.tsv", "'u1'", "names")
+end)
+
 -- Items of each user in a dataset, in its order.
 local function items_of(data)
   local items, first, found = data.items:totable(), 0, {}

@@ -23,6 +23,8 @@ class Ids {
     return at->second;
   }
 
+  bool has(const std::string& id) const { return numbers_.find(id) != numbers_.end(); }
+
   const std::string& name_of(int64_t number) const { return names_[number - 1]; }
 
   std::vector<std::string> sorted(std::vector<int64_t>& numbers) {
@@ -68,6 +70,13 @@ struct Origin {
   size_t file;
 };
 
+/// The fields of the user and of the item in the first line of a file, and their columns, counted from 0.
+struct FirstLine {
+  std::string path, user, item;
+  int64_t line;
+  size_t user_column, item_column;
+};
+
 std::vector<uint64_t> packed_pairs(const Ratings& ratings) {
   constexpr int shift = 32;
   std::vector<uint64_t> pairs(ratings.user.size());
@@ -90,6 +99,7 @@ class RatingsReader {
       check_ratings(i);
     }
     out_.has_ratings = rated_files_ > 0;
+    check_first_lines();
     check_pairs();
     if (columns_.duplicates != Duplicates::error) merge_pairs();
     out_.user_ids = users_.sorted(out_.user);
@@ -155,6 +165,8 @@ class RatingsReader {
     check_count(file, record);
     if (rating == no_column) check_unread(file, record, {user, item, time});
     if (rating != no_column) ++rated_files_;
+    if (c.header && !named("user") && !named("item"))
+      first_lines_.push_back({file.path(), record.fields[user], record.fields[item], record.line, user, item});
     const size_t before = origins_.size();
     bool more = c.header ? file.next(record) : true;
     for (; more; more = file.next(record)) {
@@ -169,6 +181,21 @@ class RatingsReader {
     }
     if (origins_.size() == before)
       throw ParseError(file.path(), record.line + 1, 1, "found a header and no rows, expected ratings");
+  }
+
+  /// Throws if the line of column names has an id that occurs again below, because the line is data then. A name that
+  /// is the number of its column is no such id.
+  void check_first_lines() const {
+    const auto is_id = [](const Ids& ids, const std::string& name, size_t column) {
+      return ids.has(name) && name != std::to_string(column) && name != std::to_string(column + 1);
+    };
+    for (const FirstLine& first : first_lines_) {
+      if (!is_id(users_, first.user, first.user_column) && !is_id(items_, first.item, first.item_column)) continue;
+      throw ParseError(first.path, first.line, 1,
+                       "found user " + quoted(first.user) + " with item " + quoted(first.item) +
+                           ", which are ids of the file, in the line of column names. Pass header = false if the "
+                           "file has no such line, or add one");
+    }
   }
 
   void check_times(size_t number) const {
@@ -206,12 +233,15 @@ class RatingsReader {
 
   [[noreturn]] void repeated(size_t first, size_t again) const {
     const Origin &was = origins_[first], &is = origins_[again];
-    const std::string place = was.file == is.file ? "line " : paths_[was.file] + ":";
-    throw ParseError(
-        paths_[is.file], is.line, 1,
-        "found user " + quoted(users_.name_of(out_.user[again])) + " with item " +
-            quoted(items_.name_of(out_.item[again])) + " a second time (first at " + place + std::to_string(was.line) +
-            "), expected each pair once (duplicates = \"last\", \"first\", \"max\" or \"sum\" merges them)");
+    const bool same = was.file == is.file;
+    const std::string place = same ? "line " : paths_[was.file] + ":",
+                      advice = same ? "expected each pair once (duplicates = \"last\", \"first\", \"max\" or "
+                                      "\"sum\" merges them)"
+                                    : "expected each pair in one file. Remove it from the other files";
+    throw ParseError(paths_[is.file], is.line, 1,
+                     "found user " + quoted(users_.name_of(out_.user[again])) + " with item " +
+                         quoted(items_.name_of(out_.item[again])) + " a second time (first at " + place +
+                         std::to_string(was.line) + "), " + advice);
   }
 
   /// Merges all ratings of one pair of user and item; `rows` has their row numbers, ascending. The resulting value and
@@ -271,6 +301,7 @@ class RatingsReader {
   Ratings out_;
   Ids users_, items_;
   std::vector<Origin> origins_;
+  std::vector<FirstLine> first_lines_;  // of files whose columns are given by numbers although there are names
   size_t rated_files_ = 0;
 };
 

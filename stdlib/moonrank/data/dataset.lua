@@ -467,7 +467,6 @@ function Dataset:split(options)
     in_order(self, table.move(order, 1, n, 1, {}), "part")
 end
 
----Returns the number of lists of the dataset: `#dataset`.
 ---Writes the grades of the rows as TREC judgments, like lists:to_qrels. Without names, users and items
 ---give them: their ids in the file, or their numbers.
 ---@param path string
@@ -482,6 +481,7 @@ function Dataset:to_qrels(path, options)
   require("moonrank.data.qrels").write("dataset:to_qrels", self, path, options)
 end
 
+---Returns the number of lists of the dataset: `#dataset`.
 function Dataset:__len() return self.count end
 
 function Dataset:__tostring()

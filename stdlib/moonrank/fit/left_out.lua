@@ -35,14 +35,14 @@ local warned = {}
 function M.warn(plan)
   local lists, loss = check.field(plan.train, "lists"), plan.loss
   local metric = check.field(loss, "_bounds_metric")
-  -- The warning is omitted in three cases. If the script defined the loss or the dataset, it is unknown which lists
-  -- count. A sum of losses has several metrics, each of which leaves out other lists. Lists of interactions always
-  -- count, because each has a relevant row and another row.
-  if not metric or plan.interactions or check.field(loss, "_terms") or not check.is_lists(lists) then return end
+  -- Both warnings are omitted in two cases. If the script defined the loss or the dataset, it is unknown which lists
+  -- count. Lists of interactions always count, because each has a relevant row and another row.
+  if not metric or plan.interactions or not check.is_lists(lists) then return end
   local plain = lists:with_weights()
   if lists:has_weights() and loss:count(lists) == 0 and loss:count(plain) > 0 then
     check.warn("mr.fit: all lists of train that count in the loss have weight 0, so training changes nothing")
   end
+  if check.field(loss, "_terms") then return end  -- each term of a sum leaves out other lists
   lists = plain
   local out = lists.count - loss:count(lists)
   if out <= most * lists.count then return end

@@ -130,6 +130,10 @@ local function xgboost_lists(objective, lists)
       check.fail("mr.fit: train has weights of rows, but XGBoost's objective '%s' takes weights of lists only. Pass "
         .. "list_weights, or trees with objective = 'loss'", objective)
     end
+    if lists.count > 0 and lists.list_weights:max():item() == 0 then
+      check.fail("mr.fit: all lists of train have weight 0, but XGBoost's objective '%s' divides by their mean weight. "
+        .. "Pass a weight above 0 for at least one list", objective)
+    end
     return lists
   end
   local set = dataset.new{ lists = lists }

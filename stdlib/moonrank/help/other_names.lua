@@ -84,6 +84,10 @@ M["mr.losses"] = {
   pairwise_hinge = "mr.losses.hinge{}", margin_ranking = "mr.losses.hinge{}", map = "mr.losses.ap{}",
   mrr = "mr.losses.rr{}", approx_map = "mr.losses.ap{}", approx_mrr = "mr.losses.rr{}",
   pointwise_mse = "mr.losses.mse{}", regression = "mr.losses.mse{}",
+  infonce = "mr.losses.sampled_softmax{}", info_nce = "mr.losses.sampled_softmax{}",
+  contrastive = "mr.losses.sampled_softmax{}", softmax_loss = "mr.losses.sl{}", dftopk = "mr.losses.soft_top_k{}",
+  lapsum = 'mr.losses.ndcg{kernel = "laplace"}', plackett_luce = "mr.losses.pl_rank{} or mr.losses.policy_gradient{}",
+  reinforce = "mr.losses.policy_gradient{}", slatk = "mr.losses.sl_at_k{}", sl_k = "mr.losses.sl_at_k{}",
 }
 
 M["mr.models"] = {

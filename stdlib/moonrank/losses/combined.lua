@@ -1,4 +1,5 @@
 -- Computes weighted sums of losses, such as mr.losses.ndcg{} + 0.1 * mr.losses.mse{}.
+local core = require "moonrank.core"
 local check = require "moonrank.check"
 local list_stats = require "moonrank.bounds.list_stats"
 
@@ -78,7 +79,11 @@ local function sum_of(terms, values)
     local sum
     for _, term in ipairs(terms) do
       local value = values(term.loss, scores, lists)
-      if term.factor ~= 1 then value = value * term.factor end
+      if term.factor == 0 then  -- a term with an infinite value adds nothing, too
+        value = core.times_slope(value, core.full({ #value }, 0, value.dtype, value.device))
+      elseif term.factor ~= 1 then
+        value = value * term.factor
+      end
       sum = sum and sum + value or value
     end
     return sum
@@ -115,10 +120,12 @@ end
 
 local function refuse(what, value)
   check.fail("loss: %s is %s, expected %s", what, check.found(value),
-    what == "factor" and "a finite number: 0.1 * mr.losses.mse{}" or "a loss: mr.losses.ndcg{} + mr.losses.mse{}")
+    what == "factor" and "a finite number: 0.1 * mr.losses.mse{}"
+    or what == "divisor" and "a number other than 0: mr.losses.mse{} / 2"
+    or "a loss: mr.losses.ndcg{} + mr.losses.mse{}")
 end
 
----Gives losses the operators + and *. A sum has, for each list, the sum of its terms, and the mean
+---Gives losses the operators +, -, * and /. A sum has, for each list, the sum of its terms, and the mean
 ---over the lists that count in at least one term.
 ---@param class table  mr.Loss
 ---@param values fun(loss: mr.Loss, scores: mr.Tensor, lists: mr.Lists): mr.Tensor
@@ -127,17 +134,29 @@ function M.install(class, values, unbounded)
   local function is_loss(value) return getmetatable(value) == class end
 
   function class.__add(a, b)
-    if not is_loss(a) or not is_loss(b) then refuse("a term of the sum", is_loss(a) and b or a) end
+    if not is_loss(a) then refuse("a term of the sum", a) end
+    if not is_loss(b) then refuse("a term of the sum", b) end
     local terms = table.move(terms_of(a), 1, #terms_of(a), 1, {})
     return setmetatable(made(table.move(terms_of(b), 1, #terms_of(b), #terms + 1, terms), values, unbounded), class)
   end
 
   function class.__mul(a, b)
-    local factor, of = is_loss(a) and b or a, is_loss(a) and a or b
+    local factor, of = a, b
+    if is_loss(a) then factor, of = b, a end
     if type(factor) ~= "number" or factor - factor ~= 0 then refuse("factor", factor) end
     local terms = {}
     for i, term in ipairs(terms_of(of)) do terms[i] = { factor = term.factor * factor, loss = term.loss } end
     return setmetatable(made(terms, values, unbounded), class)
+  end
+
+  function class.__unm(a) return -1 * a end
+  function class.__sub(a, b)
+    if not is_loss(b) then refuse("a term of the sum", b) end
+    return a + -1 * b
+  end
+  function class.__div(a, b)
+    if not is_loss(a) or type(b) ~= "number" or b == 0 then refuse("divisor", is_loss(a) and b or a) end
+    return a * (1 / b)
   end
 end
 

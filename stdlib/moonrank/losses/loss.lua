@@ -13,8 +13,8 @@ local whole_lists = require "moonrank.bounds.whole_lists"
 local M = {}
 
 ---A loss: called with scores and lists, it returns one value per list, to be minimized. Losses can be
----added and multiplied by numbers: `mr.losses.ndcg{} + 0.1 * mr.losses.mse{}` has, for each list, the
----sum of the two values. A list counts in the mean of a sum if it counts in at least one of its
+---added, subtracted, and multiplied or divided by numbers: `mr.losses.ndcg{} + 0.1 * mr.losses.mse{}`
+---has, for each list, the sum of the two values. A list counts in the mean of a sum if it counts in at least one of its
 ---terms. Each term keeps its own bound.
 ---
 ---Lists can carry weights (lists:weighted), or a call passes them. The weight of a row multiplies the
@@ -80,9 +80,16 @@ local function unbounded(self, scores, lists)
 end
 M.unbounded = unbounded
 
+-- Returns values per list, with 0 for lists whose rows all have weight 0. Such lists do not count in means, but some
+-- bounds move the value 0 elsewhere.
+local function without_zero_weights(x, lists)
+  local weights = lists:has_weights() and lists:row_weights_like(x)
+  return weights and core.times_slope(x, lists:sum(weights):gt(0):to(x.dtype)) or x
+end
+
 local function values(self, scores, lists)
   local bounded = self._apply(unbounded(self, scores, lists), self._bounds_metric, lists, scores)
-  return self._maximize and -bounded or bounded
+  return without_zero_weights(self._maximize and -bounded or bounded, lists)
 end
 
 -- Computes the loss of each list as if its bound were "none".
@@ -176,6 +183,8 @@ function Loss:parameters() return { table.unpack(self._parameters or {}) } end
 
 function Loss:__tostring() return ("%s loss, bound %s"):format(self.name, self.bound_name) end
 
+local no_values <const> = core.tensor({}, "float32", "cpu")
+
 ---Wraps a function of scores and lists that returns one value per list. `f` gets only lists for which
 ---an ordering of the rows can change the metric; all other lists have the value 0 and no gradient, so
 ---that a 0/0 cannot enter the gradient. Relevance in the lists has the dtype of the scores.
@@ -187,6 +196,7 @@ function M.on_counted(metric, f)
     local same = lists:to(scores.dtype)
     local counted = list_stats.counted(metric, same, scores.device)
     if #counted == same.count then return f(scores, same) end
+    core.checked_values(no_values, scores)  -- `f` would count the entry of a NaN in the lists that it gets
     if #counted == 0 then return smooth.nrbp_loss(scores, same) * 0 end
     local numbers = counted:to("cpu")
     local some = core.distinct_rows(scores, same:rows_of(numbers):to(scores.device))

@@ -143,6 +143,7 @@ end
 ---Returns the CLiMF loss (mr.losses.climf) with the terms of each relevant row times its weight. Its pairs are those of
 ---RankNet over all pairs, in which both orders of two rows of equal grades count half.
 function M.climf(scores, lists, relevant)
+  core.checked_values(scores, scores)
   local part, numbers = lists:relevant_part(relevant)
   local own = core.distinct_rows(scores, numbers:to(scores.device))
   local weights = part:row_weights_like(scores) or own:detach()
@@ -151,6 +152,7 @@ end
 
 ---Returns the TFMAP loss (mr.losses.tfmap) with the term of each relevant row times its weight, divided by P.
 function M.tfmap(scores, lists, relevant)
+  core.checked_values(scores, scores)
   local part, numbers = lists:relevant_part(relevant)
   local own = core.distinct_rows(scores, numbers:to(scores.device))
   local weights = part:row_weights_like(scores) or own:detach()

@@ -204,9 +204,18 @@ local pairs_options = declare("mr.PairsOptions", {
 ---@class mr.Pairs
 ---@field better mr.Tensor  int64, the row with the higher grade of each pair
 ---@field worse mr.Tensor   int64, the row with the lower grade
----@field list mr.Tensor    int64, the list of each pair
+---@field list mr.Tensor    int64, the list of each pair; computed when it is first read
 ---@field lists mr.Lists    the pairs of each list, for sums and means: pairs.lists:sum(x)
 ---@field count integer     number of pairs
+local Pairs = check.class("mr.Pairs")
+
+function Pairs:get_list()
+  local numbers = self.lists:spread(core.arange(1, self.lists.count, 1, "int64"))
+  rawset(self, "list", numbers)
+  return numbers
+end
+
+function Pairs:__tostring() return ("mr.Pairs: %d pairs of rows of %d lists"):format(self.count, self.lists.count) end
 
 ---Returns the pairs of rows of each list with unequal grades, such as for a loss of pairs. Row numbers
 ---count the rows of all lists, from 1, so `scores:rows(pairs.better)` has the score of each pair's
@@ -219,8 +228,7 @@ local pairs_options = declare("mr.PairsOptions", {
 function lists_methods:pairs(options)
   local o = pairs_options:read("lists:pairs", options)
   local better, worse, lists = core.row_pairs(self, o.relevant)
-  return require("moonrank.record").new("pairs", { better = better, worse = worse, lists = lists, count = lists.rows,
-    list = lists:spread(core.arange(1, lists.count, 1, "int64")) })
+  return setmetatable({ better = better, worse = worse, lists = lists, count = lists.rows }, Pairs)
 end
 
 ---Writes the grades as TREC judgments, with lines "query 0 document grade". Lists and rows without

@@ -29,6 +29,21 @@ function M.stack(tensors, dim)
   return core.stack(tensors, dim or 1)
 end
 
+---Returns running sums: entry i is the sum of the entries 1 to i. With `lists`, the sums of each list
+---begin at its first row, as by lists:cumsum.
+---@param lists? mr.Lists  default: all entries are one list
+---@return mr.Tensor       differentiable
+---Example: `mr.tensor{1, 2, 3}:cumsum()   --> {1, 3, 6}  mr.Tensor {3} float32`
+---Example: `mr.tensor{1, 2, 3}:cumsum(mr.lists{{1, 0}, {0}})   --> {1, 3, 3}  mr.Tensor {3} float32`
+function tensor:cumsum(lists)
+  if lists == nil then
+    check.expect(self.dims == 1, "cumsum", "the number of dimensions", self.dims, "1")
+    lists = core.lists({ #self }, core.full({ #self }, 0, "float32", "cpu"), {}, {})
+  end
+  check.expect(check.is_lists(lists), "cumsum", "lists", lists, "lists, such as mr.lists{...} or data.lists")
+  return lists:cumsum(self)
+end
+
 local sort_options = declare("mr.SortOptions", {
   { "descending", "boolean", default = false, help = "whether the largest entry comes first" },
 })

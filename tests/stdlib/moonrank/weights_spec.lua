@@ -83,6 +83,20 @@ describe("mr.fit", function()
     near(found, (scores_after(alone, { loss = mr.losses.ranknet{}, batch = 1 })), 1e-6)
   end)
 
+  it("warns if all lists that count have weight 0, also in a sum of losses", function()
+    local checks = require "moonrank.check"
+    for _, loss in ipairs{ mr.losses.ndcg{}, mr.losses.ndcg{} + mr.losses.ap{} } do
+      for _, list_weights in ipairs{ { 0, 0, 0 }, { 0, 0, 1 } } do
+        local warnings, warn = {}, checks.warn
+        checks.warn = function(text) warnings[#warnings + 1] = text end
+        local ok, message = pcall(scores_after, weighted{ list_weights = list_weights }, { loss = loss, batch = 3 })
+        checks.warn = warn
+        check(ok, message)
+        equal(table.concat(warnings):find("weight 0", 1, true) ~= nil, list_weights[3] == 0)
+      end
+    end
+  end)
+
   it("refuses weights that loss or metric do not take before it trains", function()
     local function fit(o)
       o.model, o.optimizer, o.epochs, o.progress = mr.models.linear{ inputs = 3 }, mr.optim.sgd{ lr = 1 }, 1, false
@@ -118,6 +132,9 @@ describe("trees", function()
     check((found - plain):abs():max():item() > 1e-3)
     raises(function() scores_after(weighted{ weights = thrice }, { model = trees "rank:ndcg"(), trees = true }) end,
       "weights", "rank:ndcg")
+    raises(function()
+      scores_after(weighted{ list_weights = { 0, 0, 0 } }, { model = trees "rank:ndcg"(), trees = true })
+    end, "weight 0", "rank:ndcg")
   end)
 end)
 

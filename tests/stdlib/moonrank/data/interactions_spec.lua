@@ -162,6 +162,10 @@ test.describe("the columns option of mr.data.interactions", function()
       local scores = mr.data.scores(path, { header = true, columns = { qid = 1, docid = 2, score = 3 } })
       equal({ scores.lists.ids, scores.lists.documents, scores.scores:totable() }, { { "10" }, { "20" }, { 5.0 } })
     end)
+    with_files({ "q1,d1,0.25\nq1,d2,0.5\n" }, function(path)
+      raises(function() mr.data.scores(path, { header = true, columns = { qid = 1, docid = 2, score = 3 } }) end,
+        "'0.25'", "name", "header = false")
+    end)
   end)
 
   it("needs the header option if all columns are numbers", function()
@@ -214,6 +218,24 @@ test.describe("mr.data.interactions", function()
     end)
     with_files({ "7,3\n8,3\n" }, function(path)
       equal(mr.data.interactions(path, { header = false }).value:totable(), { 1.0, 1.0 })
+    end)
+    -- A first line of data would be lost as the names of columns. An id in it occurs again in one of the files.
+    local numbered = { header = true, columns = { user = 1, item = 2, rating = false } }
+    for _, texts in ipairs{ { "7,3\n7,4\n", "user,item\n8,3\n" }, { "u,i\n7,3\n", "9,3\n8,2\n" },
+      { "ann,x\nbob,y\n", "bob,z\nann,y\n" } } do
+      with_files(texts, function(train, tested)
+        raises(function() mr.data.interactions({ train = train, test = tested }, numbered) end, "ids", "names",
+          "header = false", texts[1]:sub(1, 1) == "u" and "'9'" or ("'%s'"):format(texts[1]:match "^%w+"))
+      end)
+    end
+    with_files({ "0,1\n0,1\n1,0\n" }, function(path)
+      equal(mr.data.interactions(path, numbered).rows, 2)
+    end)
+    with_files({ "user,item\n7,3\n", "user,item\n8,3\n7,3\n" }, function(train, tested)
+      for _, duplicates in ipairs{ "error", "first" } do
+        local _, message = pcall(mr.data.interactions, { train = train, test = tested }, { duplicates = duplicates })
+        check(message:find("'7'", 1, true) and message:find "one file" and not message:find "merges", message)
+      end
     end)
     with_files({ "user,item,rating\n7,3,5\n", "user,item\n8,3\n" }, function(train, tested)
       raises(function() mr.data.interactions{ train = train, test = tested } end, "interactions", "ratings", "files")

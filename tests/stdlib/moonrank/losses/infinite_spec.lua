@@ -74,10 +74,16 @@ describe("infinite scores", function()
   end)
 
   it("that are NaN are an error", function()
+    -- `others` has a list in front that does not count. The error names the entry in all lists nevertheless.
+    local others = mr.lists{ { 1, 1, 1 }, { 2, 1, 0, 0, 0 } }
+    others = { [lists] = others, [weighted] = others:weighted{ weights = weighted.weights } }
     each_loss(function(loss, of, name)
-      for _, row in ipairs{ 4, 6 } do
-        local ok, message = pcall(computed, loss, with{ [row] = nan }, of)
-        check(not ok and tostring(message):find "scores" and tostring(message):find "NaN", name)
+      for _, row in ipairs{ 4, 5, 6 } do
+        for _, with_place in ipairs{ of, others[of] } do
+          local ok, message = pcall(computed, loss, with{ [row] = nan }, with_place)
+          message = tostring(message)
+          check(not ok and message:find "scores" and message:find("NaN at entry " .. row), name .. ": " .. message)
+        end
       end
     end)
   end)

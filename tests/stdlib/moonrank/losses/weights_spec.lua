@@ -174,6 +174,28 @@ describe("weights of rows", function()
   end)
 end)
 
+describe("a list whose rows all have weight 0", function()
+  it("adds nothing to a mean under any bound, alone or in a sum of losses", function()
+    local few = { { 1, 0, 0 }, { 0, 1, 1, 0 } }
+    local zeros, rest = mr.lists(few):weighted{ weights = { 0, 0, 0, 1, 2, 1, 3 } },
+      mr.lists{ few[2] }:weighted{ weights = { 1, 2, 1, 3 } }
+    local x = { 0.3, -1, 0.5, 0.2, 1, -0.4, 0.7 }
+    for _, name in ipairs{ "ndcg", "ap", "rr", "nrbp", "approx_ndcg", "sl", "ranknet" } do
+      for _, bound in ipairs((mr.losses.bounds(name))) do
+        local loss = mr.losses[name]{ bound = bound }
+        local sum = loss + 0.5 * mr.losses.mse{}
+        for _, of in ipairs{ loss, sum } do
+          local mean, gradient = derived(function(leaf) return of:mean(leaf, zeros) end, x, "float64")
+          local alone = of:mean(mr.tensor(table.move(x, 4, 7, 1, {}), { dtype = "float64" }), rest)
+          near(mean, alone, { rtol = 1e-12, atol = 1e-12 }, name .. " under " .. bound)
+          equal(gradient:narrow(1, 1, 3):abs():max():item(), 0.0, name .. " under " .. bound)
+        end
+        equal(loss(mr.tensor(x), zeros):totable()[1], 0.0)
+      end
+    end
+  end)
+end)
+
 describe("weights of lists", function()
   it("act on means only, after the bound", function()
     local x, few = mr.tensor({ 1, 0, 0.5, 2, 0, 1 }, { dtype = "float64" }), mr.lists{ { 1, 0 }, { 1, 0, 0 }, { 1 } }
