@@ -194,6 +194,9 @@ function M.means_by(ids, values)
   end
   local sum, count, order = {}, {}, {}
   for i, id in ipairs(ids) do
+    if id ~= id then
+      check.expect(false, "mr.experiment.means_by", ("entry %d of ids"):format(i), id, "the number of a list")
+    end
     if not sum[id] then
       sum[id], count[id], order[#order + 1] = 0.0, 0, id
     end
