@@ -52,6 +52,7 @@ it("beside.change_of tests pairs by all signs if they are few, and by 100,000 ch
   -- two with 7, and four with 5 (either a 1 is negative)
   equal({ found.change, found.n, found.wins, found.mean, found.other_mean }, { 1.25, 4, 0.75, 2.75, 1.2 })
   near(found.p, 6 / 16, 1e-12)
+  equal(beside.change_of({ 1, 2, 3, 4 }, { 1, 2, 2, 5 }).wins, 0.25)  -- of four, two are equal
   near(found.d, 1.25 / math.sqrt((0.25 ^ 2 + 0.75 ^ 2 + 1.75 ^ 2 + 2.25 ^ 2) / 3), 1e-12)
   local a, b = {}, {}
   for i = 1, 25 do a[i], b[i] = i % 7 + 0.25 * i, i % 5 + 0.21 * i end
