@@ -10,11 +10,11 @@ local it, equal, near, check = test.it, test.equal, test.near, test.check
 -- the options of all trainings, and the folders of the data sets by title.
 local function made_up_trainings(words, value)
   local trained, folders = {}, {}
-  local users, sizes = {}, {}
-  for u = 1, 60 do users[u], sizes[u] = u, 1 + u % 6 end
+  local users, trainers, sizes = {}, {}, {}
+  for u = 1, 60 do users[u] = u end
+  for u = 59, 1, -1 do trainers[#trainers + 1], sizes[#sizes + 1] = u, 1 + u % 6 end  -- train has another order
   local function fold()
-    return { train = { users = mr.tensor(users, { dtype = "int64" }):narrow(1, 1, 59),
-      lists = { sizes = mr.tensor(sizes):narrow(1, 1, 59) } } }
+    return { train = { users = mr.tensor(trainers, { dtype = "int64" }), lists = { sizes = mr.tensor(sizes) } } }
   end
   local function patch(module)
     function module.open(title, folder)
