@@ -243,8 +243,8 @@ scripts.it("pictures.save writes images as PNG files in base64", {}, function(fo
   equal(pictures.centred(mr.tensor{ { { -2, 0, 1 } } }):totable(), { { { 0.0, 0.5, 0.75 } } })
 end)
 
--- Made-up numbers of the systems of Table 2 under two seeds; the first has NaN for one system.
-local function number_of(system, seed, name)
+-- Returns made-up numbers of a system of Table 2 under two seeds. RankNet has no accuracy under the first.
+local function numbers_of(system, name)
   if name == "r2" then return ({ ["Reg. NN"] = { 0.9, 0.1 }, ["Reg. LR-l1"] = { 0.6, 0.6 } })[system] end
   if system == "RankNet" then return { 0 / 0, 0.8 } end
   if system == "DirectRanker" then return { 0.5, 0.7 } end
@@ -258,7 +258,7 @@ it("table_2.lua averages what each seed chose, and then the systems of a family"
     rawset(faces, "chosen", function(_, system, seed)
       local values = {}
       for _, name in ipairs{ "accuracy", "both", "r2" } do
-        local both = number_of(system, seed, name)
+        local both = numbers_of(system, name)
         values[name] = both and both[seed]
       end
       return { values = values }
