@@ -269,7 +269,8 @@ it("why_distribution_fails.lua shows lists without a gradient, changes with Holm
               start_ndcg = start and (user <= 3 and 0 or start), start_ap = start, start_nrbp = start }
           end, function(trial)
           for epoch = 0, 2 do
-            trial:report(epoch, { silent = trial.bound == "thesis" and (trial.split + epoch) / 8 or 0 })
+            local late = trial.bound == "distribution_log" and epoch == 2 and 1 / 8 or 0
+            trial:report(epoch, { silent = trial.bound == "thesis" and (trial.split + epoch) / 8 or late })
           end
           return { own = 0.5 + trial.split / 8 }
         end)
@@ -280,7 +281,10 @@ it("why_distribution_fails.lua shows lists without a gradient, changes with Holm
   near({ thesis.nDCG, thesis["sd of folds"], thesis.change, exact.change },
     { 0.5 + 3 / 16, 1 / 8 / math.sqrt(2), -1 / 8, 1 / 24 }, 1e-6)
   near({ thesis["silent at start"], thesis["after 1"], thesis["at the end"], log["at the end"] },
-    { 3 / 16, 5 / 16, 7 / 16, 0 }, 1e-6)
+    { 3 / 16, 5 / 16, 7 / 16, 1 / 8 }, 1e-6)
+  -- in per cent: least and largest under the thesis' bound before training and at its end, then the largest under the
+  -- logarithm and the logit
+  equal(in_process.numbers(section.text:match "gradient%. (.+)"), { 19, 19, 44, 44, 0, 12.5 })
   -- 4 comparisons in Holm's correction: two have the smallest possible p-value, one is ten users of twelve
   near({ thesis["p, Holm"], exact["p, Holm"] }, { 4 * all_alike, 2 * ten_of_twelve }, 1e-6)
   equal({ thesis.users, rows.none.change }, { 12 })
@@ -289,9 +293,11 @@ it("why_distribution_fails.lua shows lists without a gradient, changes with Holm
   check(math.abs(places.AP.median - 6.5 / 16) <= 0.5 / 16 and places.nDCG["10 %"] == 0, "quantiles")
 end)
 
-it("why_curves_differ.lua takes the change apart by lists with k relevant rows, and shows strata and AUC", function()
+-- Returns the section of why_curves_differ.lua from made-up runs. User u has u relevant rows of 12, and an nDCG@k of
+-- value(name, thinned, k) + u / 64 on a data set.
+local function curves_section(draws, value)
   local folder = sweeps.new_folder()
-  local section = section_of("why_curves_differ", { "--draws", "2000" }, {
+  return section_of("why_curves_differ", { "--draws", draws }, {
     beside = function(runs)
       rawset(runs, "set", function(_, name)
         return { title = name, head = "label", setting = name == "movielens" and "nsr" or "label",
@@ -307,13 +313,28 @@ it("why_curves_differ.lua takes the change apart by lists with k relevant rows, 
           local found = { rows = 12, relevant = user, auc = name == "movielens" and 0.75 or 0.9,
             ["thinned rows"] = 12, ["thinned relevant"] = user, ["thinned auc"] = 0.625 }
           for k = 1, 10 do
-            found["ndcg@" .. k] = 1 / k + user / 64
-            found["thinned ndcg@" .. k] = found["ndcg@" .. k]
+            found["ndcg@" .. k] = value(name, false, k) + user / 64
+            found["thinned ndcg@" .. k] = value(name, true, k) + user / 64
           end
           return found
         end)
       end)
     end })
+end
+
+it("why_curves_differ.lua gives its answer only where the numbers have it", function()
+  local function numbers(value) return #in_process.numbers(curves_section("50", value).text) end
+  local function all_fall(_, _, k) return 1 / k end
+  -- the answer has more numbers: nDCG@1 of the trained and of a made ranker, and the latter's change
+  local without = numbers(all_fall)
+  check(numbers(function(name, thinned, k) return name == "movielens" and not thinned and 1 / k or k / 10 end)
+    >= without + 3)
+  equal(numbers(function(name, thinned, k) return (name == "movielens" or thinned) and 1 / k or k / 10 end), without)
+  equal(numbers(function(_, _, k) return k / 10 end), without)
+end)
+
+it("why_curves_differ.lua takes the change apart by lists with k relevant rows, and shows strata and AUC", function()
+  local section = curves_section("2000", function(_, _, k) return 1 / k end)
   local row = in_process.records(section.tables[1])[1]
   -- user 12's lists have only relevant rows and are skipped; users 1 to 11 have one to eleven relevant rows
   local with = 0
