@@ -131,6 +131,7 @@ it("bounds.lua counts users who gain and lose, tests changes paired by user, and
     if row.what == "SL, zscore" then
       groups[#groups + 1], gain = row["items in train"], gain + row.users * row.change
       near(row["NDCG@20"], 0.4 + row.change, 1e-9)
+      near(row.change, row["items in train"] == "6" and 0.2 or -0.1, 1e-6)  -- the users with six items gain
     end
   end
   equal(groups, { "0 to 2", "3", "4 to 5", "6" })
