@@ -1,6 +1,5 @@
 -- Tests decisions of the thesis' experiments other than Table 5.1 (beside.lua) on small made-up data, against numbers
 -- worked out by hand.
-local mr = require "moonrank"
 local files = require "tests.support.files"
 local test = require "moonrank.test"
 local protocols = dofile "tests/support/protocols.lua"
@@ -9,13 +8,13 @@ local it, equal, near = test.it, test.equal, test.near
 
 it("beside.valid_share takes a fifth of the training queries for validation without a part for it", function()
   local folder = files.new_folder()
-  os.execute(("mkdir %s/Fold1"):format(folder))
+  os.execute(("mkdir -p %s/clueweb09-ltr/Fold1"):format(folder))
   for name, count in pairs{ train = 20, test = 1 } do
     local lines = {}
     for query = 1, count do lines[query] = ("1 qid:%d 1:0.5 2:1\n0 qid:%d 1:0.25 2:0\n"):format(query, query) end
-    files.write(("%s/Fold1/%s.txt"):format(folder, name), table.concat(lines))
+    files.write(("%s/clueweb09-ltr/Fold1/%s.txt"):format(folder, name), table.concat(lines))
   end
-  local fold = mr.data.letor_folds(folder, { valid = beside.valid_share })[1]
+  local fold = beside.set({ data = folder, smoke = false }, "clueweb").fold(1, 1)
   equal({ fold.train.count, fold.valid.count, fold.test.count }, { 16, 4, 1 })
 end)
 
