@@ -108,11 +108,28 @@ for _, nsr in ipairs(set.values) do
     yrange = { 0, 1 }, legend = "legend" }
 end
 
-return experiment.finish(args, mr.plot.facets(panels), [[
+-- The smallest and the largest share of lists without a gradient under some bounds, in per cent, in column `c` of the
+-- first table.
+local function shares(names, c)
+  local low, high = math.huge, -math.huge
+  for _, row in ipairs(rows) do
+    for _, name in ipairs(names) do
+      if row[2] == title_of(name) then low, high = math.min(low, 100 * row[c]), math.max(high, 100 * row[c]) end
+    end
+  end
+  return low, high
+end
+
+local first, most_first = shares({ "thesis" }, 7)
+local last, most_last = shares({ "thesis" }, 9)
+local _, most_start = shares({ "distribution_log", "distribution_logit" }, 7)
+local _, most_end = shares({ "distribution_log", "distribution_logit" }, 9)
+return experiment.finish(args, mr.plot.facets(panels), ([[
 The upper panels and the second table show where lists start on their distribution function, with all scores alike:
-the probability that a random ranking is no better. There nDCG starts at its foot, AP and nRBP near the middle. The
-lower panels show what follows: most lists have no gradient under the thesis' bound, later also those at its top,
-while nearly all have one under the logarithm and the logit.]],
+the probability that a random ranking is no better. The lower panels show how many lists have no gradient. Under the
+thesis' bound these are %.0f to %.0f %% by NSR before training, and %.0f to %.0f %% at its end. Under the logarithm and
+the logit they are at most %.1f %% before training and %.1f %% at its end.]]):format(first, most_first, last, most_last,
+    most_start, most_end),
   experiment.named("Test nDCG of the nDCG loss, and lists without a gradient", learning, cells, [[
 NSR: negative sampling ratio; sd of folds: standard deviation of the folds' means; silent at start: share of training
 lists whose bounded nDCG has no gradient before training; after 1: share after one epoch; at the end: after the last;

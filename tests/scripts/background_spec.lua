@@ -108,6 +108,18 @@ it("rankboost.lua chooses thresholds by the weighted sum over pairs, whose weigh
   end
 end)
 
+it("rankboost.lua adds a threshold that most pairs contradict, with a negative weight", function()
+  -- five pairs: feature 1 has three right, r = 1/5; feature 2 has one right, r = -3/5 and alpha = -log(2)
+  local features, grades = {}, {}
+  for pair = 1, 5 do
+    grades[pair] = { 1, 0 }
+    local one, two = pair <= 3 and 1.2 or 0.2, pair == 1 and 1.2 or 0.2
+    features[2 * pair - 1], features[2 * pair] = { one, two }, { 1.4 - one, 1.4 - two }
+  end
+  local tested = part_of({ { 1, 0 } }, { { 0.2, 1.2 }, { 1.2, 0.2 } })
+  near(rankers_of("rankboost", { "--rounds", "1" }, part_of(grades, features), tested)[1], { -math.log(2), 0 }, 1e-6)
+end)
+
 it("prank.lua moves thresholds and weights if a row is on the wrong side of a threshold", function()
   -- A row of grade 2 is not above two thresholds at 0: both go to -1, and the weight of 0 to 2 times the feature, 1.
   -- Then its score of 0.5 is above both. The mean of weights is a sum over both passes.

@@ -253,6 +253,24 @@ it("table_1.lua counts a query once for all seeds", function()
     { 2, 4, 0 })
 end)
 
+it("table_1.lua's random level is the mean over the test queries of all folds", function()
+  local folder = sweeps.new_folder()
+  -- In fold 1 every ranking of the one query has an nDCG of 1. In fold 2 there are three queries of two documents.
+  local folds = { mr.lists{ { 1, 1 } }, mr.lists{ { 1, 0 }, { 1, 0 }, { 0, 1 } } }
+  local section = in_process.section("scripts/cmu/table_1.lua", { "--sets", "mq2008", "--seeds", "1,2" },
+    { queries = function(queries)
+      rawset(queries, "set", function()
+        return { title = "made", folds = 2, fold = function(number) return { test = { lists = folds[number] } } end }
+      end)
+      rawset(queries, "runs", function(_, name)
+        return made_runs(folder, name, queries.protocol), setmetatable({}, { __index = function() return {} end })
+      end)
+    end })
+  local level = in_process.records(section.tables[1])[1]
+  equal(level.system, "random ranking")
+  near(level["nDCG@10"], (1 + 3 * (1 + math.log(2) / math.log(3)) / 2) / 4, 1e-6)
+end)
+
 it("differences.lua finds the best of each kind on validation, and compares queries once for all seeds", function()
   local section, differences = section_of "scripts/cmu/differences.lua", {}
   for _, row in ipairs(in_process.records(section.tables[1])) do

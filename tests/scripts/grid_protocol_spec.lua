@@ -69,6 +69,10 @@ it("protocol.sets keeps the grades of queries, and standardises features by trai
     local x = set.fold(1).train.features:double()
     near(x:mean(1), scaled and { 0, 0 } or { 2, 30 }, { atol = 1e-6 })
     if scaled then near((x * x):mean(1), { 1, 1 }, { atol = 1e-5 }) end
+    -- Feature 2 is 10 i l for document i of query l. In train of fold 2, with three queries, its mean is 40 and its
+    -- mean square 100 (14 / 3)^2; test has two queries.
+    local tested = set.fold(2).test.features:double():totable()[1][2]
+    near(tested, scaled and (10 - 40) / math.sqrt(100 * (14 / 3) ^ 2 - 1600) or 10, 1e-5)
   end
 end)
 

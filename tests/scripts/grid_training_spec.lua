@@ -181,7 +181,7 @@ it("training.at_rate trains on the first fold, under the bounds of each name", f
       seen[#seen + 1] = own.loss.name .. " " .. own.loss.bound_name
       return {}
     end)
-    o.training.at_rate(o.args, o.set, 0.3, { "ap", "ap distribution", "mse" }, 1)
+    o.training.at_rate(o.args, o.set, 0.3, { "ap", "ap distribution", "mse" }, 3)
     table.sort(seen)
     equal(seen, { "ap distribution", "ap distribution_logit", "ap minmax", "ap none", "mse minmax", "mse none" })
   end)

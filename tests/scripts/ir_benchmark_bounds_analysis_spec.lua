@@ -10,11 +10,11 @@ local it, equal, near, check = test.it, test.equal, test.near, test.check
 -- the options of all trainings, and the folders of the data sets by title.
 local function made_up_trainings(words, value)
   local trained, folders = {}, {}
-  local users, sizes = {}, {}
-  for u = 1, 60 do users[u], sizes[u] = u, 1 + u % 6 end
+  local users, trainers, sizes = {}, {}, {}
+  for u = 1, 60 do users[u] = u end
+  for u = 59, 1, -1 do trainers[#trainers + 1], sizes[#sizes + 1] = u, 1 + u % 6 end  -- train has another order
   local function fold()
-    return { train = { users = mr.tensor(users, { dtype = "int64" }):narrow(1, 1, 59),
-      lists = { sizes = mr.tensor(sizes):narrow(1, 1, 59) } } }
+    return { train = { users = mr.tensor(trainers, { dtype = "int64" }), lists = { sizes = mr.tensor(sizes) } } }
   end
   local function patch(module)
     function module.open(title, folder)
@@ -131,10 +131,21 @@ it("bounds.lua counts users who gain and lose, tests changes paired by user, and
     if row.what == "SL, zscore" then
       groups[#groups + 1], gain = row["items in train"], gain + row.users * row.change
       near(row["NDCG@20"], 0.4 + row.change, 1e-9)
+      near(row.change, row["items in train"] == "6" and 0.2 or -0.1, 1e-6)  -- the users with six items gain
     end
   end
   equal(groups, { "0 to 2", "3", "4 to 5", "6" })
   near(gain, 10 * 0.2 - 50 * 0.1, 1e-6)
   for what, count in pairs(users) do equal(count, 60, what) end
   equal(users["SL@20 against SL"], 60)
+end)
+
+it("bounds.lua holds SL@20 without a bound against SL under each bound", function()
+  local section = made_up_trainings({ "--sets", "health" }, function(o)
+    return (o.loss == "SL@20" and 0.25 or 0.125) + (o.bound == "minmax" and 0.5 or 0)
+  end)
+  for _, row in ipairs(section.tables[2]:records()) do
+    local of_sl = row["bound of SL"] == "minmax" and 0.625 or 0.125
+    near({ row["NDCG@20"], row.change }, { of_sl, 0.25 - of_sl }, 1e-9, row["bound of SL"])
+  end
 end)

@@ -312,6 +312,22 @@ describe("protocol of families:", function()
     equal(found.profit_10:totable(), { 10 })
     near(found["recall@10"]:totable(), { 1 }, 1e-9)
   end)
+
+  it("earned ranks items that were rated low before, so that they can take the first ranks", function()
+    local rows = {}
+    rate(rows, 1, 1, 25, 5)
+    rate(rows, 1, 26, 33, 2)
+    rate(rows, 2, 34, 130, 2)
+    local own = protocol.liked_fold(protocol.liked(ratings_of(rows), false), 1, 1)
+    -- eight items that were rated low come first, and then the five liked ones of the test part: two are in the first
+    -- ten ranks
+    local score = {}
+    for item = 1, 130 do score[item] = (item <= 25 and 2 or item <= 33 and 3 or 1) + item / 1000 end
+    local scores = mr.tensor(score)
+    local function model(batch) return scores:rows(batch.items) end
+    local found = of_profit.earned(of_profit.priced(own, mr.full({ 130 }, 3)), model)
+    near({ found.profit_10:item(), found["recall@10"]:item() }, { 6, 2 / 5 }, 1e-6)
+  end)
 end)
 
 describe("Cremonesi's protocol:", function()

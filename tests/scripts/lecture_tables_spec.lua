@@ -3,6 +3,7 @@
 local mr = require "moonrank"
 local scripts = dofile "tests/support/scripts.lua"
 local data_folders, in_process = dofile "tests/support/data_folders.lua", dofile "tests/support/in_process.lua"
+local sweeps = dofile "tests/support/sweeps.lua"
 local mean = dofile("tests/support/numbers.lua").mean
 local test = require "moonrank.test"
 local equal, near, check = test.equal, test.near, test.check
@@ -123,6 +124,34 @@ scripts.it("families.lua names the best loss of each trained family, and no fami
   for family, row in pairs(best) do
     local said = ("%s %s (%.4f)"):format(family, row[2], row[5])
     equal(section.text:find(said, 1, true) ~= nil, family ~= "untrained", said)
+  end
+end)
+
+-- Among all items RankNet and squared error are the best of their families, by nDCG@10 of short lists the others are.
+test.it("families.lua names the best losses by nDCG among all items if users are ranked", function()
+  local values = { ["squared error"] = { 0.1, 0.3 }, ["cross entropy"] = { 0.9, 0.2 }, RankNet = { 0.2, 0.5 },
+    BPR = { 0.8, 0.1 } }
+  local names, learners, best = { "squared error", "cross entropy", "RankNet", "BPR" }, {}, {}
+  for i, name in ipairs(names) do
+    learners[i], best[name] = { name = name, family = i <= 2 and "pointwise" or "pairwise" }, { rate = 0.01 }
+  end
+  local store = sweeps.new_folder() .. "/r.db"
+  local section = in_process.section("scripts/lecture/families.lua", { "--sets", "movielens" },
+    { learners = function(own)
+      rawset(own, "runs", function()
+        return { title = "made", units = "users", unit = "user", folds = 1, learners = learners, names = names },
+          mr.sweep{ name = "made", store = store, workers = 0, metric = "valid", progress = false,
+            direction = "maximize", space = { learner = mr.choice(names), split = mr.range(1, 1) },
+            run = function(trial)
+              local short, all = table.unpack(values[trial.learner])
+              return { valid = short, ["ndcg@10"] = short, ap = short, auc = short, catalogue = all,
+                per_list = { list = { 1, 2 }, ["ndcg@10"] = { short, short }, ap = { short, short },
+                auc = { short, short }, catalogue = { all, all } } }
+            end }, best
+      end)
+    end })
+  for _, said in ipairs{ "squared error (0.3000)", "RankNet (0.5000)" } do
+    check(section.text:find(said, 1, true), section.text)
   end
 end)
 

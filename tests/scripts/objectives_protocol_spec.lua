@@ -365,6 +365,32 @@ it("protocol.training uses Adam at the rates of 4.2, with weight decay for Appro
   end
 end)
 
+it("train takes the rate of its trial, and the weight decay of the algorithm", function()
+  local fit, decays = mr.fit, {}
+  local part = queries{ 8, 8 }
+  local set = { kind = "mq2008", least = 1,
+    folds = { require("moonrank.data.fold").new{ train = part, valid = part, test = part, number = 1, k = 1,
+      title = "made" } } }
+  rawset(mr, "fit", function(o)
+    local w = mr.tensor({ 1 }, { dtype = "float64" }):requires_grad()
+    local optimizer = o.optimizer:bind{ w }
+    local sum = (w * -2e-5):sum()
+    sum:backward()
+    optimizer:step()
+    -- Adam's first step is the rate times s / (s + 1e-8), where s is 2e-5 less the decay
+    decays[#decays + 1] = (w:item() - 1) / 0.25
+  end)
+  local ok, problem = pcall(function()
+    for _, name in ipairs(protocol.names) do protocol.train(set, { algorithm = name, split = 1, rate = 0.25 }, 1) end
+  end)
+  rawset(mr, "fit", fit)
+  check(ok, problem)
+  for i, name in ipairs(protocol.names) do
+    local slope = 2e-5 - (name:find "^Approx" and 1e-5 or 0)
+    near(decays[i], slope / (slope + 1e-8), 1e-6, name)
+  end
+end)
+
 -- Returns the first feature of each query's first row, as text, to recognise queries.
 local function starts(part)
   local found, at, x = {}, 0, part.features:totable()

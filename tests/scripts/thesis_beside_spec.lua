@@ -1,6 +1,5 @@
 -- Tests decisions of the thesis' experiments other than Table 5.1 (beside.lua) on small made-up data, against numbers
 -- worked out by hand.
-local mr = require "moonrank"
 local files = require "tests.support.files"
 local test = require "moonrank.test"
 local protocols = dofile "tests/support/protocols.lua"
@@ -9,13 +8,13 @@ local it, equal, near = test.it, test.equal, test.near
 
 it("beside.valid_share takes a fifth of the training queries for validation without a part for it", function()
   local folder = files.new_folder()
-  os.execute(("mkdir %s/Fold1"):format(folder))
+  os.execute(("mkdir -p %s/clueweb09-ltr/Fold1"):format(folder))
   for name, count in pairs{ train = 20, test = 1 } do
     local lines = {}
     for query = 1, count do lines[query] = ("1 qid:%d 1:0.5 2:1\n0 qid:%d 1:0.25 2:0\n"):format(query, query) end
-    files.write(("%s/Fold1/%s.txt"):format(folder, name), table.concat(lines))
+    files.write(("%s/clueweb09-ltr/Fold1/%s.txt"):format(folder, name), table.concat(lines))
   end
-  local fold = mr.data.letor_folds(folder, { valid = beside.valid_share })[1]
+  local fold = beside.set({ data = folder, smoke = false }, "clueweb").fold(1, 1)
   equal({ fold.train.count, fold.valid.count, fold.test.count }, { 16, 4, 1 })
 end)
 
@@ -52,6 +51,7 @@ it("beside.change_of tests pairs by all signs if they are few, and by 100,000 ch
   -- two with 7, and four with 5 (either a 1 is negative)
   equal({ found.change, found.n, found.wins, found.mean, found.other_mean }, { 1.25, 4, 0.75, 2.75, 1.2 })
   near(found.p, 6 / 16, 1e-12)
+  equal(beside.change_of({ 1, 2, 3, 4 }, { 1, 2, 2, 5 }).wins, 0.25)  -- of four, two are equal
   near(found.d, 1.25 / math.sqrt((0.25 ^ 2 + 0.75 ^ 2 + 1.75 ^ 2 + 2.25 ^ 2) / 3), 1e-12)
   local a, b = {}, {}
   for i = 1, 25 do a[i], b[i] = i % 7 + 0.25 * i, i % 5 + 0.21 * i end

@@ -65,6 +65,31 @@ it("claim.lua says that a claim holds if all five changes are significant by Hol
   check(section.text:find("made 0.25", 1, true), section.text)
 end)
 
+-- At NSR 1 all users gain by distribution_logit, at NSR 2 all lose. Expectation bounding of nRBP is 1/4 below
+-- expectation-max bounding at NSR 2, and equal to it at NSR 1.
+it("claim.lua compares bounds within each setting, and shows the largest distance of twins", function()
+  local folder = sweeps.new_folder()
+  local two = setmetatable({ values = { 1, 2 } }, { __index = set })
+  local section = in_process.section("scripts/thesis/claim.lua", { "--sets", "movielens", "--seeds", "1" },
+    { beside = function(runs)
+      rawset(runs, "set", function() return two end)
+      rawset(runs, "of", function()
+        local space = { loss = mr.choice(losses), bound = mr.choice(bounds), nsr = mr.choice{ 1, 2 } }
+        return study_of(folder, "settings", space, function(trial, user)
+          local sign = trial.nsr == 1 and 1 or -1
+          return { own = 0.5 + user / 64 + (trial.bound == "distribution_logit" and sign / 2 or 0)
+            - (trial.nsr == 2 and trial.loss == "nrbp" and trial.bound == "expectation" and 1 / 4 or 0) }
+        end, function() return { own = 0.5 } end)
+      end)
+    end })
+  local verdicts = by_key(in_process.records(section.tables[1]), "setting", "loss")
+  equal({ verdicts["NSR 1 AP"]["the claim"], verdicts["NSR 2 AP"]["the claim"], verdicts["NSR 2 AP"]["worse than"] },
+    { "holds", "contradicted", 5 })
+  local all = by_key(in_process.records(section.tables[2]), "setting", "loss", "against")
+  near({ all["NSR 1 nRBP expectation"].change, all["NSR 2 nRBP expectation"].change }, { 1 / 2, -1 / 4 }, 1e-6)
+  check(section.text:find("made 0.25", 1, true), section.text)
+end)
+
 it("nsr_shift.lua compares the largest NSR in training with the test's own, by user, with Holm", function()
   local folder = sweeps.new_folder()
   -- Made-up effects of training at NSR 3: all users gain at test NSR 1, and ten of twelve at test NSR 2. With the nRBP

@@ -81,7 +81,7 @@ it("protocol.sets of queries take label 2, label 1 and 2, or each query's highes
 end)
 
 it("protocol.sets of queries keep the given folds, and standardise features by train", function()
-  local first, second = queries({ low }, { low }, { low }), small_fold()
+  local first, second = queries({ low }, { low }, { low }), queries({ graded, low }, { low }, { graded })
   local set = protocol.sets.mq2008({ first, second }, 2)
   equal(set.folds, 2)
   local fold = set.fold(1, 2)
@@ -89,7 +89,7 @@ it("protocol.sets of queries keep the given folds, and standardise features by t
   local x = fold.train.features:double()
   near(x:mean(1), { 0, 0 }, { atol = 1e-6 })
   near((x * x):mean(1), { 1, 1 }, { atol = 1e-5 })
-  -- the values 1, 3, 5, 2, 4 of feature 1 in train have mean 3 and variance 2
+  -- the values 1, 3, 5, 2, 4 of feature 1 in train have mean 3 and variance 2; those of test are 1, 3, 5
   near(fold.test.features[1]:double():totable()[1], -2 / math.sqrt(2), { atol = 1e-6 })
 end)
 
@@ -222,6 +222,13 @@ it("protocol.outcome keeps the number on validation that chose, beside the score
   local second = math.log(2) / math.log(3)
   equal({ found.epoch, found.valid, found.per_list.list:totable() }, { 1, 1.0, { 2001.0 } })
   near({ found.own, found.per_list.own:totable()[1] }, { second, second }, 1e-6)
+end)
+
+it("protocol.outcome keeps means over lists, and the scores by the metric of the loss", function()
+  local run = { best = { epoch = 4, metrics = { ap = 0.5, ndcg = 0.75 } }, test = { mean = { ap = 0.5, ndcg = 0.25 } },
+    scores = { ap = mr.tensor{ 0.25, 0.25, 1 }, ndcg = mr.tensor{ 0.25, 0.25, 0.25 } } }
+  local found = protocol.outcome(run, mr.data.dataset{ lists = mr.lists{ { 1 }, { 1 }, { 1 } } }, 1, "ap")
+  equal({ found.epoch, found.valid, found.own, found.per_list.own:totable() }, { 4, 0.5, 0.5, { 0.25, 0.25, 1.0 } })
 end)
 
 it("training.train takes the fold, setting and seed of its trial, and chooses by the part of the recipe", function()

@@ -122,8 +122,33 @@ local function printed_of(where, o)
     printed, "a number or nil")
 end
 
+-- Returns which lists the runs of a setting tested in each fold: the numbers of the lists, as keys of a table, by fold.
+local function tested_by(results, runs)
+  local tested = {}
+  for _, run in ipairs(runs) do
+    local fold = run.fold or 1
+    tested[fold] = tested[fold] or {}
+    for _, id in ipairs(values.lists(results, { run }, "list")) do tested[fold][id] = true end
+  end
+  return tested
+end
+
+-- Raises an error if a setting has results of a list (user or query) in a fold where the setting `other` has none.
+local function check_tested(own, other)
+  for fold, ids in pairs(own.tested) do
+    local theirs = other.tested[fold] or {}
+    for id in pairs(ids) do
+      if not theirs[id] then
+        check.fail("mr.experiment.compared: the runs with %s tested other lists than those with %s: in fold %g, only "
+          .. "the former have list %g. Compare settings whose runs tested the same lists in every fold",
+          said_of(own.where), said_of(other.where), fold, id)
+      end
+    end
+  end
+end
+
 -- Returns the table's row for a setting, still without the comparison with another setting. Also returns the metric's
--- values by user or query, from which the comparison is computed.
+-- values by user or query, from which the comparison is computed, and the setting with the lists that it tested.
 local function row_of(results, where, o)
   local runs = values.runs(results, where)
   if #runs == 0 then check.fail("mr.experiment.compared: the study has no finished trial with %s", said_of(where)) end
@@ -134,7 +159,7 @@ local function row_of(results, where, o)
   local row = { where = where, mean = all.mean, printed = printed, difference = printed and all.mean - printed,
     sd = stats.summary(values.folds(results, runs, o.value)).sd, lists = all.n, skipped = stats.summary(own).skipped,
     runs = #runs, ends = { mean = over_lists(values.means_by(ids, of_means)) } }
-  return row, values.means_by(ids, own)
+  return row, values.means_by(ids, own), { where = where, tested = tested_by(results, runs) }
 end
 
 -- Returns true if two settings have the same parameters and values.
@@ -156,12 +181,16 @@ end
 -- Returns a row for each setting (combination of values of the parameters `o.by`). Each setting is read once from the
 -- store, and then compared with the setting that `against` names.
 local function rows_of(results, o)
-  local rows, by_list = {}, {}
-  for i, where in ipairs(M.combinations(o.by)) do rows[i], by_list[i] = row_of(results, where, o) end
+  local rows, by_list, settings = {}, {}, {}
+  for i, where in ipairs(M.combinations(o.by)) do rows[i], by_list[i], settings[i] = row_of(results, where, o) end
   for i, row in ipairs(rows) do
     local other = other_of(row.where, o.against)
     for k = 1, other and #rows or 0 do
-      if is_same(other, rows[k].where) then compare(row, by_list[i], by_list[k]) end
+      if is_same(other, rows[k].where) then
+        check_tested(settings[i], settings[k])
+        check_tested(settings[k], settings[i])
+        compare(row, by_list[i], by_list[k])
+      end
     end
   end
   return rows
@@ -271,6 +300,7 @@ end
 ---those of a permutation test of the mean change (100,000 choices of signs), corrected by Holm over
 ---the table. Runs have to return the metric as a number and, in `per_list`, as a value of each list,
 ---with `list`, the number of the list. Their parameter `split` or `fold` is the number of the fold.
+---Both settings of a change must have tested the same lists in every fold.
 ---@param results mr.Results  from `mr.experiment.study`
 ---@param o mr.experiment.ComparedOptions
 ---@return mr.experiment.Compared

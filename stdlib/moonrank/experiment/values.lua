@@ -43,7 +43,8 @@ end
 
 ---Returns the training run of each fold with the best value of the study's metric (`metric` of
 ---`mr.experiment.study`), in the order of folds. This is the usual choice of a learning rate by
----validation, fold by fold. The first of equally good runs is chosen. It is an error if there are none.
+---validation, fold by fold. The first of equally good runs is chosen. It is an error if there are none,
+---or if a fold of the study's runs has none: values of two settings would not be of the same folds.
 ---The runs are for `lists` and `folds`; `mr.experiment.best` gives the numbers of best runs by name.
 ---@param results mr.Results
 ---@param where? table<string, any>  parameters of the runs, such as {loss = "ap"}; default: all runs
@@ -61,6 +62,7 @@ end
 ---```
 function M.chosen(results, where)
   given.results("chosen", results)
+  local fold_name = reading.fold_name(results:columns().params)
   local columns, of_row, seen, found = results:columns(), {}, {}, {}
   for _, run in ipairs(M.runs(results, where)) do of_row[run.row] = run end
   for _, row in ipairs(results:order(columns, columns:rows("mr.experiment", where))) do
@@ -69,6 +71,12 @@ function M.chosen(results, where)
   end
   if #found == 0 then
     check.fail "mr.experiment.chosen: the study has no finished trial with the parameters in where"
+  end
+  for _, run in ipairs(fold_name and not (where and where[fold_name]) and M.runs(results) or {}) do
+    if not seen[run.fold] then
+      check.fail("mr.experiment.chosen: fold %g has runs, but none with the parameters in where that finished with a "
+        .. "number. Run it again, or leave these parameters out", run.fold)
+    end
   end
   table.sort(found, by_fold)
   return found
@@ -209,6 +217,9 @@ function M.means_by(ids, values)
   end
   local sum, count, order = {}, {}, {}
   for i, id in ipairs(ids) do
+    if id ~= id then
+      check.expect(false, "mr.experiment.means_by", ("entry %d of ids"):format(i), id, "the number of a list")
+    end
     if not sum[id] then
       sum[id], count[id], order[#order + 1] = 0.0, 0, id
     end

@@ -307,6 +307,25 @@ it("mr.experiment.chosen takes the best run of each fold on validation, whose li
   raises(function() mr.experiment.chosen(results, { loss = "none" }) end, "mr.experiment.chosen")
 end)
 
+-- Two losses whose runs are of different folds have equally many values, of other lists.
+it("mr.experiment.chosen refuses parameters without a number in a fold that other runs have", function()
+  local args = { store = sweeps.new_folder() .. "/runs.db", workers = 0, retry = 0 }
+  local results = mr.experiment.study(args, { name = "s", accepts = function() return true end,
+    space = { loss = mr.choice{ "ap", "rr", "bpr" }, rate = mr.choice{ 0.1, 0.2 }, fold = mr.range(1, 2) },
+    run = function(trial)
+      if trial.loss == "rr" and trial.fold == 2 then error "diverged" end
+      return { valid = trial.loss == "bpr" and trial.fold == 1 and 0 / 0 or trial.rate,
+        per_list = { m = { trial.fold } } }
+    end })
+  local function values(loss, fold)
+    return mr.experiment.lists(results, mr.experiment.chosen(results, { loss = loss, fold = fold }), "m")
+  end
+  equal(values "ap", { 1.0, 2.0 })
+  raises(function() values "rr" end, "chosen", "fold 2")
+  raises(function() values "bpr" end, "chosen", "fold 1")
+  equal(values("rr", 1), { 1.0 })
+end)
+
 it("mr.experiment.queries reads a folder of --data, or makes up a fold of so many queries under --smoke", function()
   local folder = sweeps.new_folder()
   local args, line = { data = folder, smoke = false }, "%d qid:%d 1:0.5 2:0.%d\n"

@@ -109,3 +109,50 @@ it("the caption of mr.experiment.compared names parameters over which rows pool"
     for _, word in ipairs{ "fold", "loss", "epochs" } do check(not found.caption:find(word, 1, true), found.caption) end
   end)
 end)
+
+-- Checks that mr.experiment.compared raises an error with these words. The runs of the losses and folds in `failing`
+-- fail; `lists_of(trial)` returns the numbers of a run's lists.
+local function refuses(failing, lists_of, ...)
+  local args = { store = sweeps.new_folder() .. "/runs.db", workers = 0, retry = 0 }
+  local results = mr.experiment.study(args, { name = "lists", accepts = function() return true end,
+    space = { loss = mr.choice{ "a", "b" }, fold = mr.range(1, 3) },
+    run = function(trial)
+      if failing[trial.loss .. trial.fold] then error "diverged" end
+      local lists, own = lists_of(trial), {}
+      for i, list in ipairs(lists) do own[i] = list / 8 end
+      return { valid = 0.5, m = 0.5, per_list = { m = mr.tensor(own):double(), list = mr.tensor(lists):double() } }
+    end })
+  test.raises(function()
+    mr.experiment.compared(results, { by = { { "loss", { "a", "b" } } }, against = { loss = "a" }, value = "m" })
+  end, ...)
+end
+
+-- Both settings have two folds of two lists. Paired by position, a would be compared with b on other queries.
+it("mr.experiment.compared refuses settings that were tested in different folds", function()
+  local function queries(trial) return { 10 * trial.fold, 10 * trial.fold + 1 } end
+  refuses({ a3 = true, b2 = true }, queries, "compared", "loss = a", "loss = b", "fold")
+end)
+
+-- A user is in every fold. The mean of a would be over three folds and that of b over two, of which one may be easier.
+it("mr.experiment.compared refuses a setting that lacks a fold, although all users are in the other folds", function()
+  refuses({ b3 = true }, function() return { 1, 2 } end, "fold 3", "loss = b")
+end)
+
+it("mr.experiment.compared refuses a setting that lacks a list", function()
+  local function lists(trial) return trial.loss == "b" and trial.fold == 2 and { 1 } or { 1, 2 } end
+  refuses({}, lists, "fold 2", "list 2")
+end)
+
+it("mr.experiment.compared pairs lists by their numbers if runs store them in different orders", function()
+  local args = { store = sweeps.new_folder() .. "/runs.db", workers = 0, retry = 0 }
+  local results = mr.experiment.study(args, { name = "orders", space = { loss = mr.choice{ "a", "b" } },
+    run = function(trial)
+      local lists = trial.loss == "a" and { 1, 2, 3 } or { 3, 1, 2 }
+      local own = {}
+      for i, list in ipairs(lists) do own[i] = list * list / 16 + (trial.loss == "b" and 0.125 or 0) end
+      return { valid = 0.5, m = 0.5, per_list = { m = mr.tensor(own):double(), list = mr.tensor(lists):double() } }
+    end })
+  local found = mr.experiment.compared(results,
+    { by = { { "loss", { "a", "b" } } }, against = { loss = "a" }, value = "m" })
+  near({ found.rows[2].change, found.rows[2].p }, { 0.125, 0.25 }, 1e-12)
+end)
