@@ -8,9 +8,6 @@ local weighted = require "moonrank.evaluate.weighted"
 
 local M = {}
 
----For each value of the option `recipe`, the part on which the epoch is chosen.
-M.recipes = { honest = "valid", published = "test" }
-
 ---The way a training chooses its epoch: on which part, by which metrics, how often.
 ---@class mr.fit.Selection
 ---@field part "valid"|"test"          the part that chooses
@@ -51,18 +48,6 @@ local function metrics_of(o, data, names, option)
   return metrics
 end
 
--- Returns the name of the part that chooses the epoch, "valid" or "test", from the options `choose_on` and `recipe`.
-local function part_of(o)
-  local by_recipe = o.recipe and M.recipes[o.recipe]
-  if o.choose_on and by_recipe and by_recipe ~= o.choose_on then
-    check.leave_out("mr.fit", "choose_on", o.choose_on, "recipe '%s' chooses on %s", o.recipe, by_recipe)
-  end
-  local part = o.choose_on or by_recipe or "valid"
-  check.expect(part ~= "test" or o.test, "mr.fit", "test", o.test, "test data, on which %s chooses the epoch",
-    o.recipe and "recipe 'published'" or "choose_on = 'test'")
-  return part
-end
-
 -- Raises an error if options of the validation (`patience`, `every`) are given, but no validation data (the option
 -- `valid`).
 local function check_without_data(o)
@@ -101,8 +86,8 @@ end
 ---@param o table  options of mr.fit, with defaults filled in
 ---@return mr.fit.Selection
 function M.of(o)
-  local part = part_of(o)
-  local data = o[part]
+  local part, data = o.choose_on, o[o.choose_on]
+  check.expect(part ~= "test" or data, "mr.fit", "test", data, "test data, because choose_on is 'test'")
   if not data then check_without_data(o) end
   local metrics, plain = metrics_of(o, data, o.metrics, "metrics"), {}
   local chief = { metrics[1] }
