@@ -52,22 +52,12 @@ function Baseline:recommend(options) return recommend.recommend(self, options) e
 ---such as the number of users of each item.
 ---@param path string
 function Baseline:save(path)
-  local names, values, keys, texts = check.names(self._tensors), {}, { "kind" }, { self.kind }
+  local names, values = check.names(self._tensors), {}
   for i, name in ipairs(names) do values[i] = self._tensors[name] end
-  for _, name in ipairs(check.names(self.config)) do
-    keys[#keys + 1], texts[#texts + 1] = name, models.written(self.config[name])
-  end
-  core.make_folder(path)
-  core.save_tensors(path, "moonrank model 1", names, values, keys, texts)
+  models.write(path, self.kind, self.config, names, values)
 end
 
-function Baseline:__tostring()
-  local parts = {}
-  for _, name in ipairs(check.names(self.config)) do
-    parts[#parts + 1] = ("%s = %s"):format(name, tostring(self.config[name]))
-  end
-  return core.safe_text(("%s{%s}"):format(self.kind, table.concat(parts, ", ")))
-end
+function Baseline:__tostring() return ("%s{%s}"):format(self.kind, models.options_text(self.config)) end
 
 local function is_fold(value)
   local train = type(value) == "table" and check.field(value, "train")

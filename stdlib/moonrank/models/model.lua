@@ -354,7 +354,8 @@ function M.written(value)
   return tonumber(short) == value and short or ("%.17g"):format(value)
 end
 
-local function options_text(config)
+---Returns the options of a model as text, sorted by name: "k = 100, users = 30".
+function M.options_text(config)
   local parts = {}
   for _, name in ipairs(check.names(config)) do
     local value = config[name]
@@ -367,7 +368,7 @@ end
 -- Returns the model as text: its options, and one line for each parameter and buffer with name, sizes and number of
 -- entries.
 function Model:__tostring()
-  local lines = { ("%s{%s}, %d parameters"):format(self.kind, options_text(self.config), self:size()) }
+  local lines = { ("%s{%s}, %d parameters"):format(self.kind, M.options_text(self.config), self:size()) }
   local names, values = self:state()
   local widths, rows = { 0, 0, 0 }, {}
   for i, name in ipairs(names) do
@@ -382,19 +383,19 @@ function Model:__tostring()
   return table.concat(lines, "\n")
 end
 
+---Writes a file of a model: its kind, its options, and its tensors with their names.
+function M.write(path, kind, config, names, values)
+  local keys, texts = { "kind" }, { kind }
+  for _, name in ipairs(check.names(config)) do keys[#keys + 1], texts[#texts + 1] = name, M.written(config[name]) end
+  core.make_folder(path)
+  core.save_tensors(path, "moonrank model 1", names, values, keys, texts)
+end
+
 ---Saves the model's parameters, buffers and options to a safetensors file, completely or not at
 ---all. The folder of the file is created if necessary. An existing file is replaced if it is a
 ---saved model; any other existing file is an error and is not changed. If `path` is a symbolic
 ---link, the file that the link leads to is replaced.
 ---@param path string
-function Model:save(path)
-  local names, values = self:state()
-  local keys, texts = { "kind" }, { self.kind }
-  for _, name in ipairs(check.names(self.config)) do
-    keys[#keys + 1], texts[#texts + 1] = name, M.written(self.config[name])
-  end
-  core.make_folder(path)
-  core.save_tensors(path, "moonrank model 1", names, values, keys, texts)
-end
+function Model:save(path) M.write(path, self.kind, self.config, self:state()) end
 
 return M

@@ -123,13 +123,9 @@ end
 
 ---Returns the options and the number of trees as text.
 function Trees:__tostring()
-  local parts = {}
-  for _, name in ipairs(check.names(self.config)) do
-    parts[#parts + 1] = ("%s = %s"):format(name, tostring(self.config[name]))
-  end
   local many = self._rounds * self.config.trees * (self.config.classes or 1)
   local grown = self._rounds == 0 and "not grown yet" or ("%d trees in %d rounds"):format(many, self._rounds)
-  return ("trees{%s}, %s"):format(core.safe_text(table.concat(parts, ", ")), grown)
+  return ("trees{%s}, %s"):format(models.options_text(self.config), grown)
 end
 
 ---Saves the trees and the options to a safetensors file, completely or not at all. An existing file
@@ -137,12 +133,7 @@ end
 ---@param path string
 function Trees:save(path)
   if self._rounds == 0 then check.fail "save: these trees are not grown yet. Call mr.fit{model = ...} before" end
-  local keys, texts = { "kind" }, { "trees" }
-  for _, name in ipairs(check.names(self.config)) do
-    keys[#keys + 1], texts[#texts + 1] = name, tree_options.written(self.config[name])
-  end
-  core.make_folder(path)
-  core.save_tensors(path, "moonrank model 1", { "trees" }, { self._booster:to_tensor(self._rounds) }, keys, texts)
+  models.write(path, "trees", self.config, { "trees" }, { self._booster:to_tensor(self._rounds) })
 end
 
 -- Returns XGBoost's booster (the trees) from the tensors of a saved file. All indices in the file are checked before
