@@ -220,14 +220,6 @@ local function written_root(root)
   return table.concat(lines, "\n\n")
 end
 
--- True if a topic that the user looks up is the full path of a function or class, or the end of its path after a dot or
--- colon. "ndcg" means mr.metrics.ndcg and mr.losses.ndcg.
-local function means(path, topic)
-  if path == topic then return true end
-  local before = path:sub(-#topic - 1, -#topic - 1)
-  return path:sub(-#topic) == topic and (before == "." or before == ":")
-end
-
 -- Returns the names among which the nearest one is offered for a misspelt topic: full paths such as "mr.metrics.ndcg",
 -- and last names such as "ndcg".
 local function known_names(all)
@@ -267,7 +259,7 @@ local function named(topic, all)
   for _, entry in ipairs(all) do
     -- a metric function without a docstring is skipped here; the metric registry's documentation is added below
     local wordless = of_metric and type(entry.value) == "function" and not docs.item(entry.value)
-    local is_meant = means(entry.path, topic) or entry.path == measuring
+    local is_meant = topics.means(entry.path, topic) or entry.path == measuring
     if is_meant and not wordless then add(parts, written(entry)) end
   end
   local of_bound = bounds.written(topic)

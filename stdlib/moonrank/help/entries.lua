@@ -105,10 +105,11 @@ local function of_row(path, row, getter)
   for i, kind in ipairs(row.types) do
     if kind == "->" then arrow = true
     elseif arrow then results[#results + 1] = kind
-    elseif names[i] ~= "self" then
+    elseif not (i == 1 and (getter or path:find ":")) then  -- the object of a method or a field
       local name, optional = (names[i] or "?"):match "^(.-)(%??)$"
       shown[#shown + 1] = names[i] or "?"
-      d.params[#d.params + 1] = { name = name, type = kind:gsub("%?$", ""), text = "", optional = optional == "?" }
+      local is_optional = optional == "?" or kind:find "%?$" ~= nil
+      d.params[#d.params + 1] = { name = name, type = kind:gsub("%?$", ""), text = "", optional = is_optional }
     end
   end
   d.title = path .. (getter and "" or "(" .. table.concat(shown, ", ") .. ")")

@@ -85,8 +85,9 @@ local function member_of(class, name, all)
   return nil
 end
 
--- True if `path` equals `name`, or ends with `name` after a dot or colon, as "mr.Tensor:sum" ends with "sum".
-local function ends_with(path, name)
+---Returns true if a topic is the path of a function or class, or the end of its path after a dot or colon: "sum" means
+---mr.Tensor:sum.
+function M.means(path, name)
   return path == name or path:sub(-#name) == name and path:sub(-#name - 1, -#name - 1):match "[.:]" ~= nil
 end
 
@@ -95,10 +96,10 @@ end
 local function option_of(path, all)
   local owner, name = path:match "^([%w_.:]+)[.:]([%w_]+)$"
   for _, entry in ipairs(owner and all or {}) do
-    local item = ends_with(entry.path, owner)
+    local item = M.means(entry.path, owner)
       and (entry.item or type(entry.value) == "function" and docs.item(entry.value))
     for _, p in ipairs(item and item.params or {}) do
-      for _, field in ipairs(docs.fields((p.type:gsub("[%?%[%]]", ""))) or {}) do
+      for _, field in ipairs(entries.options_of(p) or {}) do
         if field.name == name then return { path = entry.path .. "." .. name, field = field, of = entry.path } end
       end
       if p.type:find("%f[%w_]" .. name .. "%f[^%w_]%??:") then return { path = entry.path, entry = entry } end

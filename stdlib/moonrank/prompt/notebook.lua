@@ -60,27 +60,18 @@ local function explained(problem)
   return table.concat(lines, "\n")
 end
 
--- Returns the HTML of an object with a method `to_html`, such as a table of results or an evaluation; nil for other
--- values.
-local function html_of(value)
-  if type(debug.getmetatable(value)) ~= "table" then return nil end
-  local to_html = check.field(value, "to_html")
-  return type(to_html) == "function" and to_html(value) or nil
+-- Returns what an object's method `name` returns; nil for a value without the method.
+local function made_by(name, value)
+  local method = type(debug.getmetatable(value)) == "table" and check.field(value, name)
+  return type(method) == "function" and method(value) or nil
 end
 
--- Returns the SVG of a figure; nil for other values.
-local function svg_of(value)
-  if type(debug.getmetatable(value)) ~= "table" then return nil end
-  local to_svg = check.field(value, "to_svg")
-  return type(to_svg) == "function" and to_svg(value) or nil
-end
-
--- Returns a value in the formats that a notebook shows: text, and HTML or SVG. If a picture cannot be made, as without
--- gnuplot, the text has the reason.
+-- Returns a value in the formats that a notebook shows: text, and HTML (of tables) or SVG (of figures). If a picture
+-- cannot be made, as without gnuplot, the text has the reason.
 local function bundle_of(value)
   local bundle = { text = repl.text(value) }
-  for format, made in pairs{ html = html_of, svg = svg_of } do
-    local ok, found = pcall(made, value)
+  for format, method in pairs{ html = "to_html", svg = "to_svg" } do
+    local ok, found = pcall(made_by, method, value)
     if ok then bundle[format] = found
     elseif found == "interrupted" then error(found, 0)
     else bundle.text = ("%s\n%s"):format(bundle.text, core.safe_text(tostring(found), true)) end
