@@ -91,7 +91,7 @@ end
 
 local function formats(links)
   local page = of_markdown("formats", links)
-  local tables, headings = schema.html(links)
+  local tables, headings = markup.html(schema.text(), links)
   page.body = page.body .. tables
   table.move(headings, 1, #headings, #page.headings + 1, page.headings)
   return page
