@@ -75,27 +75,25 @@ function M.tensor(values, options)
   return core.tensor(values, options.dtype, options.device)
 end
 
+-- Makes a tensor whose entries are all `value`, from the arguments that `sizes_of` takes.
+local function filled(where, value, ...)
+  local sizes, options = sizes_of(where, ...)
+  sizes = room.take(where, sizes)
+  options = tensor_options:read(where, options)
+  return core.full(sizes, value, options.dtype, options.device)
+end
+
 ---Makes a tensor of zeros with the given sizes.
 ---@param ... integer|integer[]|mr.TensorOptions  sizes, then options
 ---@return mr.Tensor
 ---Example: `mr.zeros(2, 3):size(2)   --> 3`
-function M.zeros(...)
-  local sizes, options = sizes_of("mr.zeros", ...)
-  sizes = room.take("mr.zeros", sizes)
-  options = tensor_options:read("mr.zeros", options)
-  return core.full(sizes, 0, options.dtype, options.device)
-end
+function M.zeros(...) return filled("mr.zeros", 0, ...) end
 
 ---Makes a tensor of ones with the given sizes.
 ---@param ... integer|integer[]|mr.TensorOptions  sizes, then options
 ---@return mr.Tensor
 ---Example: `mr.ones(3):sum():item()   --> 3.0`
-function M.ones(...)
-  local sizes, options = sizes_of("mr.ones", ...)
-  sizes = room.take("mr.ones", sizes)
-  options = tensor_options:read("mr.ones", options)
-  return core.full(sizes, 1, options.dtype, options.device)
-end
+function M.ones(...) return filled("mr.ones", 1, ...) end
 
 ---Makes a tensor whose entries all have one value. For int64, the value must be an integer below
 ---2^53 in absolute value.

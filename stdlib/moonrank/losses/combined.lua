@@ -1,6 +1,5 @@
 -- Computes weighted sums of losses, such as mr.losses.ndcg{} + 0.1 * mr.losses.mse{}.
 local check = require "moonrank.check"
-local list_stats = require "moonrank.bounds.list_stats"
 
 local M = {}
 
@@ -27,21 +26,6 @@ local function bounds_of(terms)
     names[i], same = term.loss.bound_name, same and term.loss.bound_name == terms[1].loss.bound_name
   end
   return same and names[1] or table.concat(names, ", ")
-end
-
--- Returns the number of lists that count in at least one term of a sum of losses.
-local function counted_in_any(terms, lists)
-  local first, any, same = terms[1].loss, nil, true
-  for _, term in ipairs(terms) do
-    if term.loss._counts_all then return term.loss:count(lists) end
-    same = same and term.loss._bounds_metric == first._bounds_metric
-  end
-  if same then return first:count(lists) end
-  for _, term in ipairs(terms) do
-    local counts = list_stats.weights(term.loss._bounds_metric, lists, "float64", "cpu")
-    any = any and any:maximum(counts) or counts
-  end
-  return math.tointeger(any:sum():item())
 end
 
 -- Returns the parameters of all terms of a sum of losses. Each parameter is returned once, because two terms may be the
@@ -108,7 +92,6 @@ local function made(terms, values, unbounded)
       end
     end,
     _states = states_of(terms),
-    _count_of = function(lists) return counted_in_any(terms, lists) end,
     _smooth = sum_of(terms, values),
   }
 end

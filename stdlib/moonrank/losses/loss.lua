@@ -65,7 +65,7 @@ function M.check_weights(loss, lists)
     check.fail("mr.losses.%s: lists have weights of rows, which this loss does not take: %s. Pass "
       .. "lists:weighted{weights = false}, or another loss", loss.name, why)
   end
-  if rawget(loss, "_count_of") and not rawget(loss, "_terms") then
+  if rawget(loss, "_count_of") then
     check.fail("mr.losses.%s: lists have weights, but means are over pairs. Make the loss with per = 'list'", loss.name)
   end
 end
@@ -138,6 +138,7 @@ function Loss:count(lists)
   if not check.is_lists(lists) then check.expect(false, "loss:count", "lists", lists, "lists, such as data.lists") end
   if lists:has_weights() then return weight_of_counted(self, lists) end
   if self._count_of then return self._count_of(lists) end
+  if self._terms then return math.tointeger(flags(self, lists):sum():item()) end
   if rawget(self, "_counts_all") then return math.tointeger(lists.sizes:double():gt(0):sum():item()) end
   return list_stats.count(self._bounds_metric, lists)
 end
