@@ -320,15 +320,11 @@ end
 
 ---Returns the documentation of everything that a name means, like `text`, in lines that fit the
 ---terminal. The command `moonrank doc` prints this text.
----@param topic string
----@return string
 ---Example: `require "moonrank.help".about("mr.has_cuda"):match "^[^\n]*"   --> mr.has_cuda()`
 function M.about(topic) return M.wrapped(M.text(topic)) end
 
 ---Returns a text of `text` or `of` in lines that fit the terminal. Recipes are code and stay as they
 ---are.
----@param text string
----@return string
 function M.wrapped(text)
   local parts, width = {}, terminal.width()
   for part in (text .. between):gmatch("(.-)" .. between) do
@@ -339,8 +335,6 @@ end
 
 ---Returns the documentation of a function, a module, or the class of an object. A string is taken
 ---for a name, as by `text`.
----@param value any
----@return string
 ---Example: `require "moonrank.help".of(mr.args):match "^[%w.]+"   --> mr.args`
 function M.of(value)
   if type(value) == "string" then return M.text(value) end

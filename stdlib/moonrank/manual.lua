@@ -174,7 +174,6 @@ end
 ---Writes the manual into a folder, which is made if it does not exist. Pages of an earlier manual
 ---are replaced. If the folder contains any other file, an error is raised and nothing is written.
 ---No file is deleted.
----@param folder string
 ---@return string  text for the user: the number of pages, and the page to begin with
 function M.write(folder)
   check_folder(folder)

@@ -333,7 +333,6 @@ end
 ---gradient vanishes.
 ---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
 ---@param options? mr.bounds.CheckOptions
----@return mr.BoundReport
 function M.check(what, options)
   local o = check_options:read("mr.bounds.check", options)
   for _, name in ipairs{ "metrics", "nsr" } do

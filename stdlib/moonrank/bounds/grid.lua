@@ -16,7 +16,6 @@ local most_rows = 1000000  -- largest number of relevant rows, and of other rows
 
 ---Makes one list per size, with n rows of which p are relevant.
 ---@param sizes mr.bounds.Size[]
----@return mr.Lists
 function M.lists(sizes)
   local lists = {}
   for l, size in ipairs(sizes) do
@@ -28,8 +27,6 @@ end
 
 ---Returns a list size (numbers of rows and of relevant rows) for every combination of a number in
 ---`relevant` and a ratio in `nsr` of other rows to relevant rows.
----@param relevant integer[]
----@param nsr number[]
 ---@return mr.bounds.Size[]
 function M.sizes(relevant, nsr)
   local sizes = {}
@@ -51,11 +48,6 @@ end
 
 ---Returns the bounded value of every list, and its derivative with respect to the score (0 if the
 ---value does not depend on the score), at the scores `score`, one per list.
----@param bound mr.Bound
----@param metric string
----@param lists mr.Lists
----@param score number[]
----@return number[] value, number[] slope
 function M.evaluated(bound, metric, lists, score)
   local _ <close> = scope.recording("a bound", true)
   local leaf = core.tensor(score, "float64", "cpu"):requires_grad()
@@ -68,7 +60,6 @@ end
 
 ---Returns a size as text: "(60, 20)" for 60 rows of which 20 are relevant.
 ---@param size mr.bounds.Size
----@return string
 function M.name(size) return ("(%d, %d)"):format(size.n, size.p) end
 
 return M

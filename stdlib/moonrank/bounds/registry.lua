@@ -44,8 +44,6 @@ local entries = {}  -- registered bounds: {bound =, about =} by name, where `abo
 local builtin = {}  -- documentation of the library's own bounds, by name
 
 ---Registers a bound under a name, and replaces an earlier bound of that name.
----@param name string
----@param bound mr.Bound
 ---@param about? mr.bounds.About  documentation; nil if a script defined the bound without one
 ---@return fun()  restores the previous meaning of the name
 function M.add(name, bound, about)
@@ -55,8 +53,6 @@ function M.add(name, bound, about)
 end
 
 ---Registers a bound of the library itself. Scripts cannot redefine its name.
----@param name string
----@param bound mr.Bound
 ---@param about mr.bounds.About
 function M.add_builtin(name, bound, about)
   builtin[name] = about
@@ -64,31 +60,22 @@ function M.add_builtin(name, bound, about)
 end
 
 ---Returns the bound that is registered under a name, or nil.
----@param name string
----@return mr.Bound?
 ---Example: `require "moonrank.bounds.registry".get("minmax").name   --> minmax`
 function M.get(name) return entries[name] and entries[name].bound end
 
 ---Returns true if this name belongs to a bound of the library itself.
----@param name string
----@return boolean
 ---Example: `require "moonrank.bounds.registry".builtin("zscore")   --> true`
 function M.builtin(name) return builtin[name] ~= nil end
 
 ---Returns the sorted names of all bounds, including those that scripts defined.
----@return string[]
 ---Example: `require "moonrank.bounds.registry".names()[1]   --> distribution`
 function M.names() return check.names(entries) end
 
 ---Returns the formula of a bound of the library as `moonrank.manual.formula` reads it.
----@param name string
----@return string
 ---Example: `require "moonrank.bounds.registry".formula "minmax"   --> (M - min) / (max - min)`
 function M.formula(name) return builtin[name].formula end
 
 ---Returns the text that `moonrank doc NAME` prints for a bound, or nil if no bound has that name.
----@param name string
----@return string?
 ---Example: `require "moonrank.bounds.registry".written("zscore"):match "bounded value: ([^\n]*)"   --> (M - E) / sd`
 function M.written(name)
   local entry = entries[name]

@@ -47,8 +47,6 @@ end
 ---tensor [rows]. The batch is copied to `device` first.
 ---@param model mr.Model|fun(batch: mr.Batch): mr.Tensor
 ---@param made { lists: mr.Lists, users: mr.Tensor, items: mr.Tensor }
----@param device string
----@return mr.Tensor
 function M.scores(model, made, device)
   local batch = dataset.batch{
     lists = made.lists,
@@ -68,7 +66,6 @@ end
 ---the lists of its users fit the device: about a million rows on the CPU, eight million on the GPU.
 ---@param users mr.Tensor       int64
 ---@param rows_of_user integer  number of rows of all lists of one user
----@param device string
 ---@param make fun(users: mr.Tensor)
 function M.blocks(users, rows_of_user, device, make)
   local size = math.max(1, rows_of_block[device] // math.max(1, rows_of_user))
@@ -230,7 +227,6 @@ end
 
 ---Implements fold:candidates. Returns the items that a model ranks for each user in the fold's part
 ---`options.part` ("valid" or "test"). mr.fit takes the result as its option `valid` or `test`.
----@param fold mr.Fold
 ---@param options? mr.data.CandidateOptions
 ---@return mr.data.Candidates
 function M.of(fold, options)
@@ -290,8 +286,6 @@ end
 
 ---Returns the given metrics; with the option `correct`, metrics whose names have the suffix of the
 ---correction, as in "ndcg@10[corrected]".
----@param metrics mr.Metric[]
----@return mr.Metric[]
 function Candidates:named(metrics)
   return self.correct and corrections.named(self._where, metrics, self.correct) or metrics
 end
@@ -299,8 +293,6 @@ end
 ---Evaluates a model on the candidates, by metrics that `named` returned. Unlike fold:evaluate, this
 ---method does not note the dataset in the record of a running trial.
 ---@param model mr.Model|fun(batch: mr.Batch): mr.Tensor
----@param metrics mr.Metric[]
----@return mr.Evaluation
 function Candidates:measure(model, metrics)
   local o, device, parts, users, lists = self._options, M.device_of(model), {}, {}, {}
   local whole, p, q = o.candidates == "catalogue", vectors.of(model)
@@ -354,11 +346,9 @@ end
 
 ---Implements fold:evaluate: evaluates a model on the candidates of a fold's part (option `part`, by
 ---default test), and returns the evaluation.
----@param fold mr.Fold
 ---@param model mr.Model|fun(batch: mr.Batch): mr.Tensor
 ---@param metrics (string|mr.Metric|table)[]
 ---@param options? mr.data.FoldEvaluateOptions
----@return mr.Evaluation
 function M.evaluate(fold, model, metrics, options)
   local where = "fold:evaluate"
   local o, said = options_of(evaluate_options, where, options, "test")

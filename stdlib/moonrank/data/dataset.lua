@@ -73,7 +73,6 @@ end
 ---Makes a dataset like mr.data.dataset, but without the check for NaN and infinite features. Use it
 ---for parts of a dataset that was checked before.
 ---@param parts mr.data.DatasetOptions
----@return mr.Dataset
 function M.new(parts) return made_of(dataset_options:read("mr.data.dataset", parts)) end
 
 -- Copies the record of which items each user rated (mr.data.Rated) from the dataset `of` to the dataset `made`, which
@@ -152,7 +151,6 @@ end
 ---each row, is computed when it is first read.
 ---@param parts table  fields of mr.Batch: lists, size, and optionally features, users, items, categories,
 ---   interactions and epoch
----@return mr.Batch
 function M.batch(parts) return record("batch", parts, on_demand) end
 
 -- Makes a batch of `count` lists of a dataset: those with the numbers order[first] to order[first + count - 1].
@@ -175,8 +173,6 @@ end
 ---Returns all lists of a dataset as one batch, on the default device (mr.device()); nil if the
 ---dataset has no lists. The dataset may be an object of a class that the script defined; its method
 ---`batches` then makes the batch.
----@param dataset mr.Dataset
----@return mr.Batch?
 function M.whole_batch(dataset)
   if not M.is(dataset) then return dataset:batches{ size = math.max(1, dataset.count) }() end
   seen.note("other", dataset)
@@ -205,7 +201,6 @@ end
 ---dataset's number of rows divided by `rows`, rounded up.
 ---@param size integer   lists per batch
 ---@param rows? integer  rows per batch; replaces `size`
----@return integer
 function M.most_batches(dataset, size, rows)
   if rows then return -(-dataset.lists.rows // rows) end
   return -(-dataset.count // size)

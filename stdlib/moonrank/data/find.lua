@@ -8,9 +8,7 @@ local M = {}
 ---Returns the path of a file or folder: `name` itself if it exists, else the path in the first data
 ---folder that contains `name` ($MOONRANK_DATA, ../shared/data, the user's data folder). A file that
 ---is there as `name`.gz is found, too. If no folder contains `name`, raises an error.
----@param name string
 ---@param hint? string  advice that the error gives if the path is not found
----@return string
 function M.path(name, hint)
   if type(name) ~= "string" or name == "" then
     check.fail("path is %s, expected the path of a file or folder", check.found(name))
@@ -28,9 +26,6 @@ end
 
 ---Returns the path of the first file of `names` that exists in the folder `path`, plain or as .gz;
 ---nil if none of the files exists.
----@param path string
----@param names string[]
----@return string?
 function M.file(path, names)
   for _, name in ipairs(names) do
     for _, ending in ipairs{ "", ".gz" } do
@@ -40,8 +35,6 @@ function M.file(path, names)
 end
 
 ---Returns true if there is a folder at `path`.
----@param path string
----@return boolean
 function M.is_folder(path) return core.file_exists(path .. "/.") end
 
 return M

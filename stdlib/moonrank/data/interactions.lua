@@ -85,9 +85,6 @@ end
 ---users with interactions has at most, rounded down, but not less than `least` and not more than any
 ---user has. Items of users with more than `width` items are cut off, in the order of the dataset.
 ---@param share number   0.9: the matrix has all items of at least 90 % of the users
----@param least integer
----@param device string
----@return mr.Tensor items, mr.Tensor is_there
 function Interactions:items_of_users(share, least, device)
   local by_user, counts, items, is_there = items_by_user(self._set, self._how.users), {}, {}, {}
   for _, own in ipairs(by_user) do counts[#counts + 1] = #own > 0 and #own or nil end

@@ -16,8 +16,6 @@ end
 M.is_ratings = is_ratings
 
 ---Returns an mr.UserItems, a table of the items of each user, in which no user has an item.
----@param users integer
----@param items integer
 ---@return any  mr.UserItems
 function M.nothing(users, items)
   local none = core.tensor({}, "int64", "cpu")
@@ -56,7 +54,6 @@ end
 ---Returns the items that each user knows, as an mr.UserItems. If `known` is "rated", these are all
 ---items that the user rated in any of `parts`; if "relevant", only the relevant items; if "none",
 ---no items.
----@param where string  function name for error messages
 ---@param parts (mr.Dataset|mr.Ratings)[]
 ---@param known "rated"|"relevant"|"none"
 ---@param users integer  number of users

@@ -51,9 +51,7 @@ end
 ---`targets`. Returns the counts and `targets`.
 ---@param train any     mr.UserItems
 ---@param targets any   mr.UserItems
----@param leave_out boolean
 ---@return mr.data.Novelty
----@return any targets
 function M.of(train, targets, leave_out)
   local users = core.integers(targets:active_users())
   local new_users, known = unknown_of(users, set_of(core.integers(train:active_users())))
@@ -83,8 +81,6 @@ end
 ---Counts the users and items of the dataset `data` that are not in `train`, or the queries if the
 ---datasets have names of queries. Returns nil if the datasets have neither users and items nor
 ---names of queries.
----@param train mr.Dataset
----@param data mr.Dataset
 ---@param leave_out boolean  whether users without a relevant row in train are left out
 ---@return mr.data.Novelty?
 function M.between(train, data, leave_out)
@@ -121,7 +117,6 @@ end
 ---a table of several evaluations. If the evaluations have different counts, a line shows the
 ---smallest and the largest.
 ---@param all mr.data.Novelty[]
----@return string[]
 function M.lines(all)
   local lines = {}
   for _, kind in ipairs(kinds) do
@@ -138,7 +133,6 @@ end
 function Novelty:__tostring() return M.lines{ self }[1] end
 
 ---Returns the counts as text such as "users=3;all_users=40", which a store of trials saves.
----@return string
 function Novelty:text()
   local parts = {}
   for _, name in ipairs(fields) do parts[#parts + 1] = self[name] and ("%s=%s"):format(name, self[name]) or nil end
@@ -147,7 +141,6 @@ end
 
 ---Returns an mr.data.Novelty from text that Novelty:text returned; nil if a count is missing in the
 ---text.
----@param text string
 ---@return mr.data.Novelty?
 function M.kept(text)
   local parts = {}

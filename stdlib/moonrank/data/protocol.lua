@@ -53,9 +53,7 @@ end
 
 ---Checks the options of ratings:folds and returns them with defaults filled in. A wrong option
 ---raises an error before any fold is made.
----@param ratings mr.Ratings
 ---@param options? mr.FoldOptions
----@return table
 function M.options(ratings, options)
   local o = fold_options:read("folds", options)
   local by, own = o.by, ways[o.by]
@@ -100,7 +98,6 @@ local words = {
 ---@param o table            options that M.options returned
 ---@param number integer     number of the fold
 ---@param short_users integer  number of users with fewer unseen items than the requested negatives
----@return string
 function M.title(o, number, short_users)
   local short = short_users > 0 and ("; %s had too few unseen items, all of which were used"):format(
     short_users == 1 and "1 user" or short_users .. " users") or ""

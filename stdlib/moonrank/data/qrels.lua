@@ -35,9 +35,7 @@ local function may_replace(path)
 end
 
 ---Writes lists as TREC judgments. `where` is the name of the calling function, for errors.
----@param where string
 ---@param set mr.Lists|mr.Dataset
----@param path string
 ---@param options? mr.data.QrelsOptions
 function M.write(where, set, path, options)
   local o = qrels_options:read(where, options)

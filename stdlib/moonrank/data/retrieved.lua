@@ -18,8 +18,6 @@ local names_of_trec_eval = {
 }
 
 ---Returns Moonrank's name of a metric for its name in trec_eval. Returns any other value unchanged.
----@param name any
----@return any
 ---Example: `require("moonrank.data.retrieved").own_name "ndcg_cut_10"   --> ndcg@10`
 function M.own_name(name)
   for pattern, form in pairs(names_of_trec_eval) do
@@ -38,7 +36,6 @@ local trec_eval = { ties = "trec", empty = "zero", gain = "linear", relevant = 1
 ---returned unchanged. `{"ap", bound = "minmax"}` gives AP rescaled by a bound.
 ---@param name string|mr.Metric|table
 ---@param given? mr.data.Conventions
----@return mr.Metric
 ---Example: `require("moonrank.data.retrieved").metric("ndcg_cut_10").k   --> 10`
 ---Example: `require("moonrank.data.retrieved").metric("ndcg", {gain = "exp2"}).ties   --> trec`
 function M.metric(name, given)
@@ -171,9 +168,7 @@ end
 
 ---Returns a table of three numbers of queries: `both` in the run and in the judgments, `unknown`
 ---only in the run, `missing` only in the judgments. If `both` would be 0, raises an error.
----@param where string  function name for error messages
 ---@param run mr.ScoredLists
----@param judgments mr.Lists
 ---@param called? string  name of the run, for error messages (default: what it was read from)
 ---@return { both: integer, unknown: integer, missing: integer }
 function M.coverage(where, run, judgments, called)
@@ -194,7 +189,6 @@ end
 ---@param coverage { unknown: integer, missing: integer }  numbers of queries only in the run, only in the judgments
 ---@param judged integer  how many queries are judged
 ---@param missing "skip"|"zero"
----@return string?
 ---Example:
 ---local shortfall = require("moonrank.data.retrieved").shortfall
 ---shortfall({missing = 1, unknown = 0}, 9, "zero")   --> lacks 1 of the 9 judged queries, which count 0
@@ -214,9 +208,7 @@ end
 ---queries that all runs have, with "zero" all judged queries. They are in the order of the
 ---judgments.
 ---@param runs mr.ScoredLists[]
----@param judgments mr.Lists
 ---@param missing "skip"|"zero"
----@return string[]
 function M.queries(runs, judgments, missing)
   if missing == "zero" then return judgments.ids end
   local counts, queries = {}, {}
@@ -241,14 +233,10 @@ end
 ---Evaluates the queries named in `queries` of a run by metrics. `given` has conventions that
 ---replace those of trec_eval. If none of the run's documents is judged, raises an error. Also
 ---returns the number of relevant documents in the run.
----@param where string  function name for error messages
 ---@param called string  name of the run, for error messages
 ---@param run mr.ScoredLists
----@param judgments mr.Lists
----@param queries string[]
 ---@param metrics (string|mr.Metric)[]
 ---@param given? mr.data.Conventions
----@return mr.Evaluation
 ---@return integer found   rows of the run with at least the grade `relevant`
 function M.evaluate(where, called, run, judgments, queries, metrics, given)
   check.expect(type(metrics) == "table", "evaluate", "metrics", metrics, "a table of metrics")

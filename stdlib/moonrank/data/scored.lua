@@ -19,10 +19,8 @@ local Scored = check.class("mr.ScoredLists")
 
 ---Makes an mr.ScoredLists from lists that have names of queries and documents, and a score for each
 ---row.
----@param lists mr.Lists
 ---@param scores mr.Tensor  [rows]
 ---@param name string       path of the file, or the name that the script gave
----@return mr.ScoredLists
 function M.new(lists, scores, name)
   return setmetatable({ lists = lists, scores = scores, count = lists.count, name = name }, Scored)
 end
@@ -34,7 +32,6 @@ function M.is(x) return getmetatable(x) == Scored end
 ---no names, users and items give them: their ids in the file, or their numbers. Without users and
 ---items, the names are the number of the list and the number of the row within its list.
 ---@param set mr.Dataset|mr.Lists
----@return mr.Lists
 ---Example: `require("moonrank.data.scored").named(mr.lists{{0, 1}, {1}}).documents[2]   --> 2`
 function M.named(set)
   local lists = dataset.is(set) and set.lists or set
@@ -64,8 +61,6 @@ function M.named(set)
 end
 
 ---Raises an error if lists have weights, which evaluations of runs and of candidates do not use.
----@param where string
----@param lists mr.Lists
 function M.check_unweighted(where, lists)
   if not lists:has_weights() then return end
   check.fail("%s: the lists have weights, which only evaluations of all their rows use (mr.evaluate with a tensor of "
@@ -75,9 +70,7 @@ end
 ---Returns the grades of the documents of each query, as lists with names of queries and documents.
 ---`qrels` is the path of a TREC qrels file, lists, or a dataset; anything else is an error. Lists
 ---without names get names as in M.named.
----@param where string  function name for error messages
 ---@param qrels string|mr.Lists|mr.Dataset
----@return mr.Lists
 function M.judgments(where, qrels)
   if type(qrels) == "string" then return core.read_trec_qrels(find.path(qrels)) end
   if dataset.is(qrels) or check.is_lists(qrels) then

@@ -75,7 +75,6 @@ Step.__index = Step
 
 ---Makes an object that remembers the batch of each training step. If the step fails, the object
 ---computes the batch again to find the cause of the failure.
----@param plan mr.fit.Plan
 ---@param objective mr.fit.Objective  computes the loss of a batch
 ---@return mr.fit.Step
 function M.steps(plan, objective)
@@ -91,7 +90,6 @@ end
 
 ---Remembers the batch of the step that begins, and a copy of the model's buffers (such as running
 ---means), because computing the batch changes the buffers.
----@param batch mr.Batch
 function Step:begin(batch)
   self._batch = batch
   if self._has_buffers then self._buffers = self._plan.model:buffers() end
@@ -179,10 +177,8 @@ end
 
 ---Raises the error `message`, which evaluating validation or test raised. If the error is about
 ---NaN, adds the epoch and the parameter tensor that is not finite to the message.
----@param plan mr.fit.Plan
 ---@param part string    "valid" or "test"
 ---@param when string    such as "after epoch 3"
----@param message any
 function M.part_failed(plan, part, when, message)
   if not is_of_nan(message) then error(message, 0) end
   local parameter = bad_parameter(plan.model)

@@ -32,7 +32,6 @@ local checkpoint_options = declare("mr.FitCheckpoint", {
 ---Returns the path of the checkpoint file and how often it is written. `given` is the option
 ---`checkpoint` of mr.fit: a path, a table, or true for a file in the folder of `trial`. Returns nil
 ---if `given` is nil or false.
----@return mr.FitCheckpoint?
 function M.options(given, trial)
   if given == nil or given == false then return nil end
   if given == true then
@@ -232,8 +231,6 @@ end
 
 ---Makes the object that writes and reads the checkpoint file of a training. It does nothing if the
 ---training has no option `checkpoint`.
----@param plan mr.fit.Plan
----@param run mr.Run
 ---@return mr.fit.Keeper
 function M.new(plan, run)
   return setmetatable({ _plan = plan, _run = run, _kept = false, _written = core.clock(), _settings = false,
@@ -291,7 +288,6 @@ end
 
 ---Writes the checkpoint file after an epoch, if the option's number of epochs or minutes has
 ---passed, or if the training ends.
----@param epoch integer
 ---@param is_last boolean  whether training ends here
 function Keeper:after(epoch, is_last)
   local how = self._plan.checkpoint

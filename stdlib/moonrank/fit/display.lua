@@ -12,8 +12,6 @@ Display.__index = Display
 
 ---Starts the progress line of a training. Nothing is shown if the option `progress` is false, or if
 ---another process of a parallel training shows the line.
----@param plan mr.fit.Plan
----@param run mr.Run
 ---@return mr.fit.Display
 function M.start(plan, run)
   local line = plan.progress and plan.is_first and progress.start{ label = plan.name, total = plan.epochs * plan.steps,
@@ -44,7 +42,6 @@ end
 ---Returns a function that updates the progress line, to be called after each batch of an epoch with
 ---the number of batches so far, the number of lists that counted, and the sum of their losses (nil
 ---on the GPU). Returns nil if no progress line is shown.
----@param epoch integer
 ---@param steps integer  steps of an epoch
 ---@return nil|fun(done: integer, lists: integer, total: number?)
 function Display:in_epoch(epoch, steps)
@@ -58,8 +55,6 @@ function Display:in_epoch(epoch, steps)
 end
 
 ---Updates the progress line at the end of an epoch, with the epoch's metrics.
----@param epoch integer
----@param steps integer
 function Display:after(epoch, steps)
   if self._line then self._line:update(epoch * steps, values_of(self._run, epoch)) end
 end

@@ -52,7 +52,6 @@ end
 
 ---Makes the object that trains epoch by epoch, with an optimizer bound to the parameters of model
 ---and loss. The caller must call its method `close` at the end.
----@param plan mr.fit.Plan
 ---@return mr.fit.Epochs
 function M.start(plan)
   local parameters, model = plan.learner:parameters(), plan.model
@@ -192,13 +191,11 @@ function Epochs:begin_schedule(history)
 end
 
 ---Passes the results of an epoch to the schedule of the learning rate, which may depend on them.
----@param entry mr.Epoch
 function Epochs:see(entry)
   if self._schedule then self._schedule.see(entry) end
 end
 
 ---Trains for one epoch: one pass over the training part. Returns the mean loss.
----@param epoch integer
 ---@param after? fun(done: integer, lists: integer, total: number?)  called after every batch; no total on the GPU
 ---@return number loss  mean per list (or row) that counts
 function Epochs:run(epoch, after)

@@ -45,9 +45,6 @@ end
 
 ---Appends the parameters of the model now and after the chosen epochs, and the optimizer's state,
 ---to the tensors of a checkpoint and their names.
----@param names string[]
----@param tensors mr.Tensor[]
----@param choices mr.Choice[]
 function KeptSteps:write(names, tensors, choices)
   self._copy = self._learner:snapshot(self._copy or nil)
   flattened("model", self._copy, names, tensors)

@@ -49,7 +49,6 @@ end
 
 ---Returns texts about an evaluated part (valid or test) that are printed with its metrics: which
 ---items are ranked, and how many users, items or queries are not in train, if this can be counted.
----@param plan mr.fit.Plan
 ---@param part any  valid or test
 ---@return { candidates: string|false, new_to_training: string|false, novelty: mr.data.Novelty|false }
 function M.facts(plan, part)
@@ -64,7 +63,6 @@ end
 
 ---Warns if the part that chooses the epoch (valid, or test) has users without a relevant row in
 ---train.
----@param plan mr.fit.Plan
 function M.warn(plan)
   local new = plan.facts and plan.facts.novelty
   if not new or not new.users or new.users == 0 or new.left_out then return end

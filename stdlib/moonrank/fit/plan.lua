@@ -138,7 +138,6 @@ end
 
 ---Checks the options of mr.fit and returns the plan of the training. Wrong options, and a model
 ---that cannot score the data, are errors. In a parallel training, also connects the processes.
----@param given mr.FitOptions
 ---@return mr.fit.Plan
 function M.of(given)
   local o = fit_options:read("mr.fit", given)

@@ -65,8 +65,6 @@ function Run.__index(_, name)
 end
 
 ---Makes an empty run for a training that has not begun.
----@param plan mr.fit.Plan
----@return mr.Run
 function M.new(plan)
   local selection, metrics, chosen = plan.selection, registry.by_any_name{}, {}
   for _, list in ipairs{ selection.measured, selection.on_test } do
@@ -85,10 +83,7 @@ end
 
 ---Appends an epoch, whose metrics are not computed yet, to the history of a run and returns the
 ---epoch.
----@param run mr.Run
----@param loss number
 ---@param replayed integer  number of epochs of the run so far that the GPU replayed
----@return mr.Epoch
 function M.add(run, loss, replayed)
   local entry = M.epoch{ epoch = #run.history + 1, loss = loss, metrics = {} }
   run.history[entry.epoch], run.replayed = entry, replayed
@@ -96,7 +91,6 @@ function M.add(run, loss, replayed)
 end
 
 ---Fills a new run with the epochs of a checkpoint, from which its training resumes.
----@param run mr.Run
 ---@param history mr.Epoch[]
 ---@param stopped string|false  why the training of the checkpoint ended early; false if it did not
 function M.resume(run, history, stopped)
@@ -105,13 +99,10 @@ function M.resume(run, history, stopped)
 end
 
 ---Records in the run that the training ended early, and why.
----@param run mr.Run
 ---@param why "each_epoch"|"patience"
 function M.stop(run, why) run.stopped = why end
 
 ---Completes a run at the end of its training: sets the chosen epoch and the metrics on test.
----@param run mr.Run
----@param interrupted boolean
 ---@param test? mr.Evaluation
 function M.finish(run, interrupted, test)
   local chief = run.choices[1]

@@ -81,7 +81,6 @@ end
 
 ---Raises an error if the model cannot score train, valid or test, or if its vectors do not give its
 ---scores. Test is checked before the training, too, so that the error does not come only at the end.
----@param plan mr.fit.Plan
 function M.check(plan)
   check_device(plan.model)
   for _, role in ipairs{ "train", "valid", "test" } do

@@ -30,10 +30,8 @@ end
 ---Returns the text of the script's functions that the training uses (tokens and captured values);
 ---empty if it uses none. Moonrank's objects that hold these functions are left out, because their
 ---caches change.
----@param plan mr.fit.Plan
 ---@param settings table<string, string>   texts of the settings, by name
 ---@param formerly? boolean                 write former names of options, as earlier versions of Moonrank did
----@return string
 function M.of(plan, settings, formerly)
   local objects = { clip = plan.clip, loss = plan.loss, metrics = plan.selection.measured, model = plan.model,
     optimizer = plan.optimizer, schedule = plan.schedule }
@@ -54,10 +52,7 @@ end
 
 ---Compares two texts that `of` returned. Returns one line per change that says what changed; nil if
 ---nothing changed.
----@param was string
----@param now string
 ---@param formerly? fun(): string  makes the text `now` with former names of options, for older checkpoints
----@return string?
 function M.changes(was, now, formerly)
   local changed = was ~= now and code.changes(was, now, formerly)
   if not changed then return nil end

@@ -82,8 +82,6 @@ end
 
 ---Trains a model as the plan says and returns the run. If Ctrl-C ends the training, the model gets
 ---the parameters of the chosen epoch, or of the last complete epoch if none was chosen.
----@param plan mr.fit.Plan
----@return mr.Run
 function M.run(plan)
   local run = runs.new(plan)
   local self = setmetatable({ plan = plan, run = run, validation = validations.new(plan, run),

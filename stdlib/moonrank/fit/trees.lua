@@ -88,7 +88,6 @@ end
 
 ---Raises an error if the trees cannot be trained on train or cannot score valid or test. Stores the
 ---numbers of features and of classes in the model's config.
----@param plan mr.fit.Plan
 function M.check(plan)
   local config, train = plan.model.config, plan.train
   if not dataset.is(train) then
@@ -111,8 +110,6 @@ local Rounds = check.class("mr.fit.Rounds")
 ---Returns all lists of a dataset as one batch; nil if the dataset has no lists. The batch's rows
 ---are converted to XGBoost's format only once, and the model holds them until the training ends.
 ---@param model mr.Trees
----@param data mr.Dataset
----@return mr.Batch?
 function M.held(model, data)
   local batch = data.count > 0 and dataset.whole_batch(data)
   if not batch then return nil end
@@ -138,7 +135,6 @@ end
 
 ---Makes the object that grows the trees of a training, one round per epoch, from the features of
 ---train.
----@param plan mr.fit.Plan
 ---@return mr.fit.Rounds
 function M.start(plan)
   local model, lists = plan.model, plan.train.lists
@@ -201,7 +197,6 @@ local function bin_as_at_first(self)
 end
 
 ---Trains for one epoch: grows one round of trees on all lists. Returns the loss before the round.
----@param epoch integer
 ---@param after? fun(done: integer, lists: integer, total: number?)  called once, after the round
 ---@return number loss  mean (with reduction = "sum": sum) over the lists that count
 function Rounds:run(epoch, after)
@@ -218,8 +213,6 @@ end
 
 ---Adds the trees, if there are any, to the tensors of a checkpoint (`numbers`) and their names
 ---(`names`). A chosen epoch needs no copy of its own: epoch n has the first n rounds of the trees.
----@param names string[]
----@param numbers mr.Tensor[]
 function Rounds:write(names, numbers)
   local rounds = self._booster.rounds
   if rounds > 0 then names[#names + 1], numbers[#numbers + 1] = "trees", self._booster:to_tensor(rounds) end

@@ -55,7 +55,6 @@ local function owner_of(path) return (path:gsub("%.", "_")) end
 local function finished(lines) return (table.concat(lines, "\n"):gsub(" +\n", "\n")) end
 
 ---Returns the text of `meta/moonrank.lua`: LuaCATS annotations of the core and of option tables.
----@return string
 ---Example: `require "moonrank.help.dump_api".text():match "^[^\n]*"   --> ---@meta`
 function M.text()
   local lines = { header_of_core }
@@ -85,7 +84,6 @@ end
 
 ---Returns LuaCATS annotations of `mr`: its functions, its modules, and the methods and fields of
 ---public classes that are written in Lua.
----@return string
 ---Example: `require("moonrank.help.dump_api").library():match "function mr.fit%(%w+%)"   --> function mr.fit(options)`
 function M.library()
   local lines, seen = { header_of_library }, {}

@@ -23,8 +23,6 @@ local M = {}
 ---@field line? integer
 
 ---Returns the names of a module's public fields, sorted. Names that begin with `_` are not public.
----@param module table
----@return string[]
 ---Example: `require "moonrank.help.entries".members({b = 1, _a = 2})[1]   --> b`
 function M.members(module)
   local names = {}
@@ -82,7 +80,6 @@ end
 ---Returns an entry for every function and module in `mr`, and for every method and field of its
 ---classes. Also returns `mr` itself.
 ---@return mr.help.Entry[] all
----@return table root
 ---Example: `#require "moonrank.help.entries".all() > 300   --> true`
 function M.all()
   local root = require "moonrank"
@@ -148,8 +145,6 @@ local abbreviations = { Eq = true, Eqs = true, al = true, g = true, e = true, Fi
 
 ---Returns the first sentence of a text. A full stop in brackets or after an abbreviation does not
 ---end the sentence.
----@param text string
----@return string
 ---Example: `require "moonrank.help.entries".first_sentence "Adds (e.g. 1). More."   --> Adds (e.g. 1).`
 function M.first_sentence(text)
   local line, from = text:gsub("\n\n.*", ""):gsub("\n", " "), 1
@@ -166,8 +161,6 @@ end
 
 ---Returns the first sentence of a function's documentation; "" for other values, and for functions
 ---without documentation.
----@param value any
----@return string
 ---Example: `require "moonrank.help.entries".summary(mr.has_cuda)   --> Returns true if a GPU can be used, else false.`
 function M.summary(value)
   if type(value) == "table" then return "" end
@@ -179,8 +172,6 @@ end
 
 ---Returns the first sentence of a metric's documentation in the metric registry; "" if the metric
 ---is not known.
----@param name string
----@return string
 ---Example: `require "moonrank.help.entries".metric_summary "tbg":match "^%S+"   --> Time-biased`
 function M.metric_summary(name)
   local text = metrics.written(name)
@@ -189,8 +180,6 @@ end
 
 ---Returns the comment at the beginning of a module's source file; nil if there is none, or if the
 ---value is not a module of the library.
----@param module table
----@return string?
 ---Example: `require "moonrank.help.entries".header_of(mr.models):match "^%w+"   --> Models`
 function M.header_of(module)
   local names = {}
@@ -210,9 +199,7 @@ end
 
 ---Returns the first sentence about a function or submodule of a module: of the function's
 ---documentation, or of the comment at the beginning of the submodule. It is "" if there is none.
----@param module table
 ---@param name string  of the function or submodule
----@return string
 ---Example:
 ---```lua
 ---require "moonrank.help.entries".member_summary(mr, "has_cuda")   --> Returns true if a GPU can be used, else false.

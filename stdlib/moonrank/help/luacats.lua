@@ -123,7 +123,6 @@ local function header_of(lines)
 end
 
 ---Parses the LuaCATS comments in the text of a Lua source file.
----@param text string
 ---@return table   header: the first comment; items: mr.luacats.Item[]; by_line: items by the line of their definition;
 ---   classes: name -> fields, text and parents; declared: names of option tables (moonrank.options);
 ---   locals: local name of a table -> the class that it is declared to be

@@ -134,7 +134,6 @@ end
 ---Returns search hits as lines of text for printing: at most 20 hits, and the number of further
 ---hits.
 ---@param hits { path: string, summary: string }[]
----@return string
 function M.written(hits)
   local width, lines = 0, {}
   for i = 1, math.min(most, #hits) do width = math.max(width, #hits[i].path) end

@@ -8,8 +8,6 @@ local M = {}
 
 ---Returns the plain name in a piece of code that was copied from a script; "" if it has none.
 ---Calls, indices and assignments are removed.
----@param topic string
----@return string
 ---Example: `require "moonrank.help.topic".plain 'mr.losses.ndcg{bound = "minmax"}'   --> mr.losses.ndcg`
 ---Example: `require "moonrank.help.topic".plain "ratings:folds{k = 5}[1].train"   --> ratings:folds.train`
 function M.plain(topic)
@@ -26,7 +24,6 @@ end
 ---Returns the class that a name means, in capitals or not, with or without "mr.": "fold", "Fold"
 ---and "mr.Fold" mean mr.Fold. Returns nil if there is no such class.
 ---@param owner string  the name
----@return string?
 ---Example: `require "moonrank.help.topic".class "fold"   --> mr.Fold`
 function M.class(owner)
   owner = owner:gsub("^mr%.", "")
@@ -40,7 +37,6 @@ end
 local function short_name(name) return (name:match "[^.]+$":gsub("Options$", ""):lower()) end
 
 ---Returns the short names of all option tables, such as "tpe" for mr.sweep.TpeOptions.
----@return string[]
 ---Example: `#require "moonrank.help.topic".option_names() > 0   --> true`
 function M.option_names()
   local names = {}
@@ -50,8 +46,6 @@ end
 
 ---Returns the full names of the option tables that a short name means: mr.sweep.TpeOptions for
 ---"TpeOptions" and "tpe". The list is empty if there are none.
----@param topic string
----@return string[]
 ---Example: `require "moonrank.help.topic".option_tables("tpe")[1]   --> mr.sweep.TpeOptions`
 function M.option_tables(topic)
   local found, wanted = {}, topic:gsub("Options$", ""):lower()
@@ -127,7 +121,6 @@ end
 
 ---Returns the documentation of a field or an option as text.
 ---@param member { path: string, field: mr.luacats.Entry, of: string }
----@return string
 function M.written(member)
   local field = member.field
   local class = class_in(field.type)

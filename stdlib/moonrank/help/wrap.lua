@@ -66,9 +66,7 @@ end
 
 ---Returns a help text in lines of at most `width` columns. Only lines that are longer change, with
 ---the rest of their paragraph. Code, tables in Markdown and long words may still be wider.
----@param text string
 ---@param width? integer  nil: the text is returned unchanged
----@return string
 ---Example: `require("moonrank.help.wrap").text("one two three", 8):match "[^\n]*"   --> one two`
 function M.text(text, width)
   if not width then return text end

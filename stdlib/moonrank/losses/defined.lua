@@ -98,7 +98,6 @@ local function of_rows(name, definition)
 end
 
 ---Returns the function that makes a loss which a script defined, `mr.losses[name]`.
----@param name string
 ---@param definition mr.losses.Definition
 ---@return fun(options?: mr.losses.Options): mr.Loss
 function M.constructor(name, definition)
@@ -126,7 +125,6 @@ end
 
 ---Checks the arguments of mr.losses.define, and returns the definition with defaults filled in. A name
 ---of the library's losses is an error; one of the script's own losses can be defined again.
----@param name string
 ---@param definition mr.losses.Definition
 ---@param taken "loss"|"own"|false  whose loss has this name already: "loss": the library's, "own": the script's
 ---@return mr.losses.Definition

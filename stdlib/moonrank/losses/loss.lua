@@ -55,8 +55,6 @@ local function refuse_arguments(scores, lists)
 end
 
 ---Raises an error if the lists have weights that the loss does not take.
----@param loss mr.Loss
----@param lists mr.Lists
 function M.check_weights(loss, lists)
   if not lists:has_weights() then return end
   for _, term in ipairs(rawget(loss, "_terms") or {}) do M.check_weights(term.loss, lists) end
@@ -162,8 +160,6 @@ end
 ---Returns values per list times the weights of lists, if the lists have such weights. A list of weight
 ---0 gets 0, even if its value is infinite.
 ---@param x mr.Tensor  [lists]
----@param lists mr.Lists
----@return mr.Tensor
 function M.times_list_weights(x, lists)
   local weights = lists:has_weights() and lists:list_weights_like(x)
   return weights and core.times_slope(x, weights) or x
@@ -180,7 +176,6 @@ function Loss:__tostring() return ("%s loss, bound %s"):format(self.name, self.b
 ---Wraps a function of scores and lists that returns one value per list. `f` gets only lists for which
 ---an ordering of the rows can change the metric; all other lists have the value 0 and no gradient, so
 ---that a 0/0 cannot enter the gradient. Relevance in the lists has the dtype of the scores.
----@param metric mr.Metric
 ---@param f fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor
 ---@return fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor
 function M.on_counted(metric, f)
@@ -216,10 +211,7 @@ local function applied(bound)
 end
 
 ---Makes a loss (mr.Loss) from its fields. The loss applies `bound` to its values.
----@param fields table
----@param bound mr.Bound
 ---@param options table  options that identify the loss, as in a checkpoint
----@return mr.Loss
 function M.under(fields, bound, options)
   options.bound = bound
   fields.bound_name, fields.options = bound.name, options
@@ -251,7 +243,6 @@ end
 ---Makes a loss whose value for a list is multiplied by the slope of a bound at that list.
 ---@param what mr.losses.Values
 ---@param options table  options that identify the loss, including those of mr.losses.SlopeOptions
----@return mr.Loss
 function M.by_slope(what, options)
   local bounds = require "moonrank.bounds"
   local where = "mr.losses." .. what.name

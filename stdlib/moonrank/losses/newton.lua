@@ -48,9 +48,7 @@ end
 ---the second derivatives are 1. First and second derivatives are then multiplied by the bound's
 ---slope, so that each list has the weight that its bound gives. A list whose derivatives are all 0
 ---has no weight.
----@param loss mr.Loss
 ---@param scores mr.Tensor  [rows] float64
----@param lists mr.Lists
 ---@return mr.Tensor first    [rows]
 ---@return mr.Tensor second   [rows]
 ---@return mr.Tensor values   [lists] values of the loss

@@ -47,7 +47,6 @@ end
 ---@param of_lists mr.Loss  SL@K of lists
 ---@param sl mr.Loss        SL without a bound
 ---@param o table           options k, tau_beta, every and share of mr.losses.sl_at_k
----@return mr.Loss
 function M.of_users(of_lists, sl, o)
   local states = setmetatable({}, { __mode = "k" })  -- by the interactions of a training
   local keep, take = prepared.new()

@@ -48,7 +48,6 @@ end
 ---over lists of lambda |factors|^2 for the list's user and for the items of the list's rows, where
 ---lambda is the number that the loss's option `regularize` gives for users or for items. Returns
 ---nil for a loss without a regularizer. A sum of losses requests the regularizers of its terms.
----@param loss mr.Loss
 ---@return nil|fun(model: mr.Model, batch: mr.Batch): mr.Tensor
 function M.of(loss)
   local terms = {}

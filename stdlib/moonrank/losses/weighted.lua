@@ -16,7 +16,6 @@ end
 ---Returns the weighted mean of x over the rows of each list; 0 for a list whose weights are all 0. A row of
 ---weight 0 adds nothing, even if its x is infinite.
 ---@param x mr.Tensor        [rows]
----@param lists mr.Lists
 ---@param weights mr.Tensor  [rows]
 ---@return mr.Tensor         [lists]
 function M.mean(x, lists, weights) return ratio(lists:sum(core.times_slope(x, weights)), lists:sum(weights)) end
@@ -41,7 +40,6 @@ end
 
 ---Returns nDCG with gains times weights, from ranks: the ideal DCG is that of the rows in the order of these gains.
 ---@param ranks mr.Tensor    [rows], differentiable
----@param lists mr.Lists
 ---@param weights mr.Tensor  [rows]
 ---@return mr.Tensor         [lists]
 function M.ndcg_of_ranks(ranks, lists, weights)
@@ -56,7 +54,6 @@ end
 ---times weights still has a value, so its first grade becomes larger by 2 float32 steps.
 ---@param lists mr.Lists  without lists of equal grades
 ---@param weights mr.Tensor  [rows]
----@return mr.Lists
 function M.as_grades(lists, weights)
   local grades = (weighted_gains(lists, weights:to("cpu")) + 1):log() / log2
   local equal = lists:max(grades):eq(-lists:max(-grades))

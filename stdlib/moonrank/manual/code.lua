@@ -36,9 +36,6 @@ end
 
 ---Returns Lua code as HTML for a <pre> element, with syntax highlighting and with links on names of
 ---the library.
----@param text string
----@param links? table<string, string>  link to the description of each name of the library
----@return string
 ---Example: `require "moonrank.manual.code".html("local x")   --> <span class="k">local</span> x`
 function M.html(text, links)
   -- the added "\n" closes a comment in the last line

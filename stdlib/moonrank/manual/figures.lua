@@ -37,7 +37,6 @@ end
 ---@param code string     Lua code that returns a figure; `mr` is the library
 ---@param caption string  HTML
 ---@param text string     caption without HTML, for readers who do not see the figure
----@return string
 function M.html(code, caption, text)
   local figure = figure_of(code)
   local ok, svg = check.attempt(figure.to_svg, figure)

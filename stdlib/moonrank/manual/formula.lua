@@ -179,7 +179,6 @@ end
 ---Returns a formula as MathML. It is an error if a bracket or an operand is missing.
 ---@param text string    the formula without dollar signs
 ---@param block? boolean  whether the formula has a line of its own
----@return string
 ---Example: `require "moonrank.manual.formula".html "x"   --> <math alttext="x"><mi>x</mi></math>`
 function M.html(text, block)
   local reader = setmetatable({ text = text, tokens = tokens_of(text), at = 1 }, Reader)
@@ -192,8 +191,6 @@ end
 M.pattern = "%$([^%s$][^$`\n]*)%f[%s$]%$"
 
 ---Returns a text for the terminal: formulas without their dollar signs.
----@param text string
----@return string
 ---Example: `require "moonrank.manual.formula".plain "R is $1 + x_i$."   --> R is 1 + x_i.`
 function M.plain(text) return (text:gsub(M.pattern, "%1")) end
 

@@ -43,9 +43,6 @@ end
 
 ---Converts the Markdown text of a paragraph or table cell to HTML: `code`, **strong**, $formulas$
 ---and links.
----@param text string
----@param links? table<string, string>  link to the description of each name of the library
----@return string
 ---Example: `require "moonrank.manual.markup".inline "a `b` < c"   --> a <code>b</code> &lt; c`
 function M.inline(text, links)
   links = links or {}
@@ -63,17 +60,11 @@ end
 
 ---Returns the text of a heading in the form of the HTML attribute `id`, which follows # in an
 ---address.
----@param text string
----@return string
 ---Example: `require "moonrank.manual.markup".id "First steps: a list"   --> first-steps-a-list`
 function M.id(text) return (text:lower():gsub("'", ""):gsub("[^%w]+", "-"):gsub("^%-", ""):gsub("%-$", "")) end
 
 ---Returns a block of code as HTML. Code with the language "lua" is highlighted; the language
 ---"output" marks the printed output of the code above the block.
----@param text string
----@param language string
----@param links? table<string, string>  link to the description of each name of the library
----@return string
 function M.block(text, language, links)
   local class = language == "output" and ' class="output"' or ""
   return ("<pre%s><code>%s</code></pre>\n"):format(class, language == "lua" and code.html(text, links) or escape(text))
@@ -145,11 +136,7 @@ end
 ---Converts Markdown to HTML. Returns the HTML, the headings, and the title if a line begins with `#
 ---`. A fenced block that begins with "```figure Caption" has Lua code that returns a figure, and
 ---becomes the figure.
----@param text string
----@param links? table<string, string>  link to the description of each name of the library
----@return string html
 ---@return mr.manual.Heading[] headings  without the title
----@return string? title
 function M.html(text, links)
   local parts, headings, title, kind, lines, fence = {}, {}, nil, nil, {}, nil
   local function flush()
@@ -189,9 +176,6 @@ end
 
 ---Converts the paragraphs of a source comment to HTML. A paragraph whose lines are all indented
 ---becomes preformatted text.
----@param text string
----@param links? table<string, string>  link to the description of each name of the library
----@return string
 ---Example: `require "moonrank.manual.markup".paragraphs "One.":match "^[^\n]*"   --> <p>One.</p>`
 function M.paragraphs(text, links)
   local parts = {}

@@ -98,7 +98,6 @@ function M.columns()
 end
 
 ---Returns the documentation of the SQL tables in a sweep store as Markdown.
----@return string
 ---Example: `require "moonrank.manual.schema".text():match "## [^\n]*"   --> ## Tables of the store`
 function M.text()
   local columns, lines = M.columns(), { "## Tables of the store\n", (([[

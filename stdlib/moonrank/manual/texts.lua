@@ -18,13 +18,11 @@ M.recipes = { "score_a_ranking", "ties", "trec_run", "worst_and_chance", "how_li
 
 ---Returns the text of a file of the manual. It is an error if there is no such file.
 ---@param name string  "guide/models.md"
----@return string
 function M.read(name)
   return core.stdlib_text("stdlib/manual/" .. name) or error(("the standard library has no manual/%s"):format(name), 0)
 end
 
 ---Returns the names of all Markdown pages of the manual, as `moonrank doc NAME` takes them.
----@return string[]
 ---Example: `require "moonrank.manual.texts".pages()[1]   --> formats`
 function M.pages()
   local pages = { "formats" }
@@ -56,7 +54,6 @@ end
 ---Returns a Markdown page with the links of the built manual. Links in the sources lead to source files,
 ---so that the pages can also be read in the repository.
 ---@param name string  without ".md"
----@return string
 ---Example: `require "moonrank.manual.texts".linked("index"):match "guide%.%w*"   --> guide.html`
 function M.linked(name)
   return with_links(M.read(name .. ".md"), name, function(label, _, built)
@@ -81,7 +78,6 @@ end
 
 ---Returns a Markdown page of the manual by its name, or nil if no page has this name. The text is for
 ---a terminal: links are replaced by their labels, and figures by their captions.
----@param name string
 ---@return { name: string, title: string, text: string }?
 ---Example: `require "moonrank.manual.texts".page("guide/sweeps").title   --> Sweeps`
 function M.page(name)
@@ -121,7 +117,6 @@ end
 
 ---Returns the glossary's entry for a term as text, or nil if the glossary does not define the term.
 ---@param term string  "nsr" or its full name, "negative sampling ratio", in capitals or not
----@return string?
 ---Example: `require "moonrank.manual.texts".term("nsr"):match "^[^\n]*"   --> NSR`
 function M.term(term)
   for _, entry in ipairs(M.terms()) do
@@ -140,7 +135,6 @@ end
 ---@field source string  the whole script
 
 ---Returns a recipe of the manual's cookbook by its name, or nil if no recipe has this name.
----@param name string
 ---@return mr.manual.Recipe?
 ---Example: `require "moonrank.manual.texts".recipe("ties").title   --> What are tied scores worth?`
 function M.recipe(name)

@@ -49,8 +49,6 @@ end
 
 ---Returns the conventions of metrics as one line: gain, ties, empty lists and cutoff, then any
 ---other convention that applies to them.
----@param metrics mr.Metric[]
----@return string
 ---Example:
 ---local line = require("moonrank.metrics.conventions").line
 ---line{mr.metrics.ndcg{k = 10}}   --> gain exp2; ties mean; empty lists skip; cutoff 10
@@ -65,8 +63,6 @@ end
 ---@param a mr.Metric
 ---@param b mr.Metric
 ---@param of_a string  what `a` evaluated, in words
----@param of_b string
----@return string
 ---Example:
 ---```lua
 ---local difference = require("moonrank.metrics.conventions").difference
@@ -86,8 +82,6 @@ end
 
 ---Returns the line to print below metrics that a study stored as plain numbers, without their
 ---conventions.
----@param names string[]
----@return string
 ---Example:
 ---local unknown = require("moonrank.metrics.conventions").unknown
 ---unknown{"rr"}   --> gain, ties, empty lists and cutoff are unknown: rr was stored as a plain number
@@ -98,8 +92,6 @@ function M.unknown(names)
 end
 
 ---Returns a metric's conventions as text, in the form that studies store them.
----@param metric mr.Metric
----@return string
 ---Example: `require("moonrank.metrics.conventions").text(mr.metrics.rr{})   --> ties=mean;empty=skip;k=none;relevant=1`
 function M.text(metric)
   local parts = {}
@@ -112,9 +104,6 @@ end
 
 ---Returns a stand-in for a metric, which `line` accepts. It is made from the metric's name and the
 ---stored text of its conventions (see `text`).
----@param name string
----@param text string
----@return table
 ---Example: `require("moonrank.metrics.conventions").kept("rr", "ties=mean;k=5").kept.k   --> 5`
 function M.kept(name, text)
   local kept = {}

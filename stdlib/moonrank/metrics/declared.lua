@@ -23,7 +23,6 @@ end
 ---`tables(lists)` gives what LambdaRank needs, in float64: the gain of each row, the discounts of
 ---ranks 1, 3/2, 2, ..., and the norm of each list, by which its sum of gain times discount is divided.
 ---Tied rows have half ranks.
----@param name string
 ---@param definition mr.metrics.Declared
 ---@return { values: function, tables: fun(lists: mr.Lists): mr.Tensor, mr.Tensor, mr.Tensor }
 function M.made(name, definition)

@@ -25,8 +25,6 @@ local class = core.classes["mr.Metric"]
 local methods, getters = class.methods, class.getters
 
 ---Returns true if `x` is a metric, mr.Metric.
----@param x any
----@return boolean
 function M.is(x) return debug.getmetatable(x) == class.meta end
 
 -- Declarations of options that are conventions of metrics. They have no defaults here: readers of other programs'
@@ -87,8 +85,6 @@ end
 local metric_options = declare("mr.metrics.Options", metric_rows, M.conventions)
 
 ---Returns the declaration of a function's option `metric`, which takes a metric's name or a metric.
----@param default? string
----@param help string
 ---@param shown? string  the default in words, for the documentation
 ---@return mr.options.Row
 function M.option(default, help, shown)
@@ -208,8 +204,6 @@ end
 ---Returns the sorted names of all metrics. With `having`, returns only metrics with this property:
 ---"swaps" (mr.losses.lambdarank takes them), "closed_forms" (their bounds need no estimates) or
 ---"has_smooth" (they have a smooth form).
----@param having? string
----@return string[]
 ---Example: `require "moonrank.metrics.registry".names("has_smooth")[1]   --> ap`
 function M.names(having)
   local names = {}
@@ -235,9 +229,6 @@ end
 
 ---Returns true if the metric named in `text`, such as "nrbp@5", takes this option. An unknown
 ---metric is an error.
----@param text string
----@param option string
----@return boolean
 ---Example: `require "moonrank.metrics.registry".takes("nrbp@5", "p")   --> true`
 function M.takes(text, option) return takes(registry:parse(base_of(text)), option) end
 
@@ -279,7 +270,6 @@ end
 ---returned unchanged, and `options` are an error.
 ---@param text string|mr.Metric
 ---@param options? mr.metrics.Options
----@return mr.Metric
 ---Example: `require "moonrank.metrics.registry".parse("rbp(0.8)@5").options.p   --> 0.8`
 ---Example: `require "moonrank.metrics.registry".parse("mrr@10").name   --> rr@10`
 function M.parse(text, options)
@@ -303,7 +293,6 @@ end
 ---Returns the text that `moonrank doc` prints for a metric: its options, and the bounds and losses
 ---that it works with. Returns nil if no metric has this name.
 ---@param text string  "ndcg@10", "metrics.ndcg"
----@return string? text
 ---@return string? base  the metric's name without parameters
 ---Example: `require "moonrank.metrics.registry".written("map"):match "[^\n]*"   --> metric "ap", also called map`
 function M.written(text)
@@ -323,9 +312,6 @@ end
 
 ---Returns a table of those given options that the metric named in `text` takes. An unknown metric
 ---is an error.
----@param text string
----@param options table
----@return table
 ---Example: `require "moonrank.metrics.registry".taken("rr", {gain = "linear", ties = "worst"}).gain   --> nil`
 function M.taken(text, options)
   local taken = {}
@@ -334,7 +320,6 @@ function M.taken(text, options)
 end
 
 ---Raises an error if one of the options was given but none of the metrics uses it.
----@param where string  function name for error messages
 ---@param options table    as in mr.evaluate
 ---@param metrics mr.Metric[]  made with these options
 function M.check_read(where, options, metrics)
@@ -353,7 +338,6 @@ end
 
 ---Registers a metric that a script defined by a function of exact ranks. The function gets float64
 ---ranks and lists, whatever the type of the scores.
----@param name string
 ---@param f fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
 ---@param minimize boolean  whether lower values are better
 ---@param tables? fun(lists: mr.Lists): mr.Tensor, mr.Tensor, mr.Tensor  gains, discounts, norms, for LambdaRank
@@ -376,11 +360,7 @@ end
 ---its values. Any result other than one value per list is an error. The lists that `f` gets have
 ---relevance in the dtype of the ranks. `f` gets ranks on the default device, where lists keep their
 ---tensors; the values are on the device of `ranks`.
----@param name string
 ---@param f fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
----@param ranks mr.Tensor
----@param lists mr.Lists
----@return mr.Tensor
 function M.of_ranks(name, f, ranks, lists)
   local values = f(ranks:to(core.device()), lists:to(ranks.dtype))
   return check.one_per("list", "metric " .. name, values, lists.count):to(ranks.device)
@@ -388,15 +368,11 @@ end
 
 ---Returns the registry's name of a metric, without k and p and not as an alias. Returns nil if
 ---there is no such metric.
----@param text string
----@return string?
 ---Example: `require "moonrank.metrics.registry".known("map@5")   --> ap`
 function M.known(text) return registry:base(text) end
 
 ---Replaces an alias of a metric in the name of a result by Moonrank's own name: "valid_mrr@10"
 ---becomes "valid_rr@10". Other names are returned unchanged.
----@param name string
----@return string
 ---Example: `require "moonrank.metrics.registry".our_name "valid_mrr@10"   --> valid_rr@10`
 function M.our_name(name)
   if type(name) ~= "string" then return name end
@@ -427,8 +403,6 @@ end
 ---Returns whether a metric is maximized or minimized. The name may have the prefix "valid_" or
 ---"test_", as in results of trials, or a bound, as in "ndcg[minmax]". Returns nil if the name is
 ---not a metric's.
----@param name string
----@return "maximize"|"minimize"|nil
 ---Example: `require "moonrank.metrics.registry".direction("valid_nrbp_loss")   --> minimize`
 ---Example: `require "moonrank.metrics.registry".direction("seconds")   --> nil`
 function M.direction(name)
@@ -454,8 +428,6 @@ for _, name in ipairs{ "value", "accuracy", "coverage", "r2", "log_likelihood" }
 ---("map"), common errors and costs ("rmse", "valid_loss"), and any name that ends in "loss".
 ---Returns nil for an unknown name; the caller then asks for a direction. No other list of
 ---directions exists.
----@param name string
----@return "maximize"|"minimize"|nil
 ---Example: `require("moonrank.metrics.registry").usual_direction("valid_rmse")   --> minimize`
 ---Example: `require("moonrank.metrics.registry").usual_direction("pair_loss")   --> minimize`
 ---Example: `require("moonrank.metrics.registry").usual_direction("profit")   --> nil`
@@ -468,7 +440,6 @@ end
 
 ---Returns the metric as a function of exact ranks [rows] and lists, which returns one value per
 ---list. Ranks must have no ties.
----@param metric mr.Metric
 ---@return fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
 ---Example:
 ---local err = require "moonrank.metrics.registry".on_ranks(mr.metrics.err{})

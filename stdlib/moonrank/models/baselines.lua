@@ -290,7 +290,6 @@ local in_file = {
 ---error.
 ---@param texts table<string, string>  kind and options of the baseline
 ---@param by_name table<string, mr.Tensor>
----@return mr.Baseline
 function M.restore(texts, by_name)
   local kind, given = texts.kind, {}
   for name, text in pairs(texts) do

@@ -10,8 +10,6 @@ local M = {}
 ---@param order string[]  names of the model's tensors, in order
 ---@param name string    prefix of the names, before ".weight" and ".bias"
 ---@param stream string  prefix of the streams of random numbers, before " weight" and " bias"
----@param inputs integer
----@param outputs integer
 ---@param o table        options of the model: seed, dtype
 function M.add(into, order, name, stream, inputs, outputs, o)
   local range = 1 / math.sqrt(inputs)

@@ -59,9 +59,7 @@ end
 ---@param definition table  an mr.models.Definition that was checked
 ---@param config table      options of the model
 ---@param names string[]    names of the parameters, in order
----@param parameters mr.Tensor[]
 ---@param buffers table<string, mr.Tensor>
----@return mr.Model
 function M.new(definition, config, names, parameters, buffers)
   for i, parameter in ipairs(parameters) do parameters[i] = parameter:requires_grad() end
   local repeats = definition.repeats
@@ -83,9 +81,7 @@ end
 
 ---Returns true if the method `penalty` or `constrain` of an mr.Model does nothing, because the
 ---model has no penalty or no constraint.
----@param model any
 ---@param method "penalty"|"constrain"
----@return boolean
 ---Example: `require("moonrank.models.model").does_nothing(mr.models.linear{inputs = 2}, "penalty")   --> true`
 function M.does_nothing(model, method)
   return getmetatable(model) == Model and rawget(model, method) == nil and not model._definition[method]
@@ -94,7 +90,6 @@ end
 ---Raises an error if `batch` is not a table, or lacks a field that the model needs, such as
 ---`features`.
 ---@param kind string        kind of the model, for messages
----@param batch any
 ---@param needed string[]    among "lists", "features", "users", "items"
 ---@param device? string     device of the model's parameters, where the batch's tensors must be
 function M.check_batch(kind, batch, needed, device)
@@ -172,7 +167,6 @@ function M.is(model) return getmetatable(model) == Model end
 
 ---Returns a function that scores batches like the model, but does not check the batch, to save
 ---time. A model that a script defined is returned unchanged, because its scores must be checked.
----@param model mr.Model
 ---@return fun(batch: mr.Batch): mr.Tensor
 function M.unchecked(model)
   local forward = model._forward
@@ -345,8 +339,6 @@ end
 
 ---Returns the text of an option's value in a saved file. A number is written with as few digits as
 ---reading it back exactly requires, a list with commas between its entries.
----@param value any
----@return string
 function M.written(value)
   if type(value) == "table" then return table.concat(value, ",") end
   if math.type(value) ~= "float" then return tostring(value) end

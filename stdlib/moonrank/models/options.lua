@@ -28,7 +28,6 @@ M.inputs = { "inputs", "integer", required = true, least = 1, also = { "input_di
   help = "number of features" }
 
 ---Returns the declaration of a model's option `hidden`, the widths of its hidden layers.
----@param default integer[]
 ---@param help? string  text for the documentation, in place of the usual one
 ---@return mr.options.Row
 function M.hidden(default, help)
@@ -37,7 +36,6 @@ function M.hidden(default, help)
 end
 
 ---Returns the declaration of a model's option `activation`, the function after its hidden layers.
----@param default string
 ---@param help? string  text for the documentation, in place of the usual one
 ---@return mr.options.Row
 function M.activation(default, help)
@@ -50,8 +48,6 @@ end
 M.types = { "integer", "number", "string", "boolean", "integers" }
 
 ---Returns true if the value is a table of integers with the keys 1, 2, ... and no other keys.
----@param value any
----@return boolean
 ---Example: `require("moonrank.models.options").are_integers{1, 0.5}   --> false`
 function M.are_integers(value)
   if type(value) ~= "table" then return false end
@@ -63,9 +59,6 @@ end
 
 ---Raises an error if the value of a model's option cannot be saved in a model file. Numbers, texts,
 ---booleans and lists of integers can be saved.
----@param where string  function name for error messages
----@param name string
----@param value any
 function M.check_storable(where, name, value)
   local kind = type(value)
   local is_text = kind == "string" and utf8.len(value)
@@ -96,7 +89,6 @@ end
 
 ---Returns the declaration of all options of a model that a script defines, including `seed` and
 ---`dtype`, which every model has.
----@param where string  function name for error messages
 ---@param definition mr.models.Definition  with `required` and `options`, whose types are checked here
 ---@return mr.options.Declaration
 function M.of_definition(where, definition)
@@ -119,9 +111,7 @@ end
 
 ---Converts the text of an option in a saved file to a value of the option's type. If the
 ---option is a number but the text is not, the text is returned unchanged.
----@param text string
 ---@param row? mr.options.Row
----@return any
 ---Example: `require("moonrank.models.options").from_text("2", {"k", "number"})   --> 2`
 function M.from_text(text, row)
   local kind = row and row[2]

@@ -41,10 +41,7 @@ end
 ---the matrix of grades, projected onto its first singular vectors. `width` is `factors`, or the
 ---smaller number of users and items.
 ---@param train mr.Dataset  with users and items
----@param users integer
----@param items integer
 ---@param o { factors: integer, iterations: integer, seed: integer }
----@return mr.Tensor, mr.Tensor
 function M.vectors(train, users, items, o)
   local grades = grades_of(train, users, items)
   local rows = users <= items and grades or grades:t()

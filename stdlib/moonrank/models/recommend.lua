@@ -207,7 +207,6 @@ local recommend_options = declare("mr.RecommendOptions", {
 ---user's name in the file.
 ---@param model mr.Model  a model that scores users and items
 ---@param options? mr.RecommendOptions
----@return mr.Recommendations
 ---Example:
 ---```lua
 ---local ratings = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4)

@@ -111,8 +111,6 @@ end
 
 ---Checks and registers a model definition of a script under the name `name`; an earlier definition
 ---is replaced. Returns the constructor: a function from options to a model.
----@param name string
----@param given mr.models.Definition
 ---@param undo fun()  called when the definition is undone
 ---@return fun(options?: table): mr.Model
 function M.define(name, given, undo)
@@ -128,7 +126,6 @@ end
 
 ---Registers a model definition of Moonrank. Returns the constructor: a function from options to a
 ---model. Scores of the model are not checked, and scripts cannot define a model with the same name.
----@param name string
 ---@param definition table  like mr.models.Definition, but `options` is the declaration of all options
 ---@return fun(options?: table): mr.Model
 function M.built_in(name, definition)
@@ -155,7 +152,6 @@ end
 ---take.
 ---@param texts table<string, string>     kind and options of the model
 ---@param by_name table<string, mr.Tensor>
----@return mr.Model
 function M.restore(texts, by_name)
   if baselines.kinds[texts.kind] then return baselines.restore(texts, by_name) end
   local definition = known[texts.kind]

@@ -25,7 +25,6 @@ end
 ---small.
 ---@param x mr.Tensor  [rows, width] float64
 ---@param y mr.Tensor  [rows]
----@param alpha number
 ---@return mr.Tensor  [width]
 function M.ridge(x, y, alpha)
   local rows, width = #x, x:size(2)
@@ -121,7 +120,6 @@ end
 ---coordinate descent on working sets of columns, starting at 0. The matrix X'X of all columns is
 ---never formed. x is [rows, width] and y is [rows], float64.
 ---@param o { x: mr.Tensor, y: mr.Tensor, penalty: number, tolerance: number, passes: integer }
----@return number[] weights
 ---@return number? gap  duality gap; nil if it is at most the tolerance
 function M.lasso(o)
   local columns, w, passes = o.x:t(), {}, o.passes
@@ -212,10 +210,7 @@ local most_steps = 100
 ---Returns the weights w that minimise f(w) + alpha / 2 |w|^2, found by Newton's method with step
 ---halving, starting at 0.
 ---@param f fun(w: mr.Tensor, curved: boolean): number, mr.Tensor?, mr.Tensor?  like M.rows
----@param width integer
----@param alpha number
 ---@param free boolean  whether the last weight has no penalty
----@return number[] weights
 ---@return boolean? unfinished  true if the method did not converge
 function M.newton(f, width, alpha, free)
   local penalties = {}

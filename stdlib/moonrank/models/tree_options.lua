@@ -121,7 +121,6 @@ local passed = { "depth", "eta", "subsample", "colsample_bytree", "colsample_byn
 
 ---Checks the options of mr.models.trees and returns them with defaults filled in.
 ---@param options? mr.models.TreeOptions
----@return table
 function M.checked(options)
   local o = tree_options:read(where, options)
   if o.method == "exact" then check.leave_out(where, "bins", o.bins, "method = 'exact' has no bins") end
@@ -133,8 +132,6 @@ end
 
 ---Returns the names and values (as texts) of XGBoost's parameters for the options of
 ---mr.models.trees.
----@param o table
----@return string[] names, string[] values
 function M.parameters(o)
   local own = o.objective == "loss"
   local names = { "objective", "seed_per_iteration", "booster", "validate_parameters" }
@@ -150,7 +147,6 @@ end
 
 ---Returns the options of trees from the texts in their saved file, after checking them.
 ---@param texts table<string, string>
----@return table
 function M.read(texts)
   local options = {}
   for name, text in pairs(texts) do

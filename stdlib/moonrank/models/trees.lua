@@ -18,7 +18,6 @@ local Trees = check.class("mr.Trees")
 
 ---Makes a model that has no trees yet; mr.fit grows them.
 ---@param options? mr.models.TreeOptions
----@return mr.Trees
 function M.new(options)
   local o = tree_options.checked(options)
   local there, why = pcall(core.xgboost_version)
@@ -149,7 +148,6 @@ end
 ---XGBoost reads them.
 ---@param texts table<string, string>
 ---@param by_name table<string, mr.Tensor>
----@return mr.Trees
 function M.restore(texts, by_name)
   local model = M.new(tree_options.read(texts))
   model._booster = model:_read(by_name)

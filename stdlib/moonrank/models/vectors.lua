@@ -96,9 +96,6 @@ end
 
 ---Returns two matrices, users and items, whose rows have the model's scores as inner products; they
 ---are differentiable. Returns nil for a model without vectors.
----@param model mr.Model
----@return mr.Tensor? users
----@return mr.Tensor? items
 function M.recorded(model)
   if M.has(model) then return joined(model) end
 end
@@ -106,9 +103,6 @@ end
 ---Returns two matrices, users and items, if the model's scores are inner products of their rows,
 ---added up as in lists:factor_scores. Returns nil for other models and for functions. If a script
 ---defined the model, the vectors are compared with the scores of a few rows.
----@param model any
----@return mr.Tensor? users
----@return mr.Tensor? items
 function M.of(model)
   if not M.has(model) then return nil end
   return tensors.no_grad(function()

@@ -16,7 +16,6 @@ local M = { Figure = Figure }
 ---Makes a figure of one or several panels, which are placed row by row.
 ---@param o table  kind and panels; optional: columns (panels in a row), title, caption, width and height
 ---   in pixels, legend
----@return mr.Figure
 function M.new(o)
   for _, words in ipairs{ o.title or "", o.caption or "", o.panels[1].title or "" } do text.plain(words) end
   local width, height = math.floor(o.width or 640), math.floor(o.height or 420)

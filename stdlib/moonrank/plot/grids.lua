@@ -201,9 +201,6 @@ local function add_zero(panel, axis, groups, flip)
 end
 
 ---Builds the panel of a bar chart. Returns the panel and the checked options.
----@param given mr.plot.Bars
----@return table panel
----@return table o
 function M.bars(given)
   local where = "mr.plot.bars"
   local o = bars_options:read(where, given)
@@ -254,9 +251,6 @@ local function add_intervals(panel, one, k, count, flip)
 end
 
 ---Builds the panel of points with intervals. Returns the panel and the checked options.
----@param given mr.plot.Intervals
----@return table panel
----@return table o
 function M.intervals(given)
   local where = "mr.plot.intervals"
   local o = intervals_options:read(where, given)
@@ -349,9 +343,6 @@ local function label_of(where, labels, rows)
 end
 
 ---Builds the panel of a heat map. Returns the panel and the checked options.
----@param given mr.plot.Heatmap
----@return table panel
----@return table o
 function M.heatmap(given)
   local where = "mr.plot.heatmap"
   local o = heatmap_options:read(where, given)

@@ -94,10 +94,8 @@ end
 
 ---Returns an empty panel, with the title and legend of the options `o`. It also converts the titles
 ---and labels in `o` to strings.
----@param where string  name of the called function, for errors
 ---@param kind string   "lines", "bars", ...
 ---@param o table       checked options of a figure
----@return table panel
 function M.panel(where, kind, o)
   for _, words in ipairs{ "title", "xlabel", "ylabel", "zlabel", "caption" } do
     if o[words] ~= nil then o[words] = tostring(o[words]) end
@@ -133,8 +131,6 @@ end
 
 ---Returns one array of all numbers in the given fields (such as "y" and "low") of several series.
 ---@param list table<string, number[]>[]  the series
----@param fields string[]
----@return number[]
 function M.gather(list, fields)
   local all = {}
   for _, one in ipairs(list) do
@@ -214,9 +210,6 @@ local function without_gaps(panel, one)
 end
 
 ---Builds the panel of a line figure. Returns the panel and the checked options.
----@param given mr.plot.Lines
----@return table panel
----@return table o
 function M.lines(given)
   local where = "mr.plot.lines"
   local o = lines_options:read(where, given)
@@ -242,9 +235,6 @@ end
 M.shapes = { 7, 9, 5, 13, 11, 6, 8, 4 }
 
 ---Builds the panel of a scatter plot. Returns the panel and the checked options.
----@param given mr.plot.Scatter
----@return table panel
----@return table o
 function M.scatter(given)
   local where = "mr.plot.scatter"
   local o = scatter_options:read(where, given)
@@ -296,9 +286,6 @@ end
 ---Builds the panel of empirical distribution functions. Returns the panel and the checked options.
 ---NaN and infinite values are left out, also from the number of values that shares are divided by. A
 ---series without finite values is an error.
----@param given mr.plot.Ecdf
----@return table panel
----@return table o
 function M.ecdf(given)
   local where = "mr.plot.ecdf"
   local o = ecdf_options:read(where, given)

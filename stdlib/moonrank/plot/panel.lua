@@ -10,9 +10,6 @@ local quote, quote_line, number = text.quote, text.quote_line, text.number
 
 ---Returns an object that collects the lines of a gnuplot script in its field `lines`, for a page of
 ---this size. Positions on the page are pixels from its top left corner.
----@param width number
----@param height number
----@return table page
 function M.page(width, height)
   local page = { lines = {}, blocks = 0, width = width, height = height }
   function page.add(format, ...) page.lines[#page.lines + 1] = select("#", ...) > 0 and format:format(...) or format end
@@ -96,9 +93,6 @@ end
 ---most `width` pixels wide.
 ---@param page table              from `page`
 ---@param entries { name: string }[]
----@param x number
----@param y number
----@param width number
 function M.legend(page, entries, x, y, width)
   for _, position in ipairs((layout.legend(entries, x, y, width))) do
     swatch(page, position.entry, position.x, position.y)

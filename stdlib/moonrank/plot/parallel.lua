@@ -43,10 +43,7 @@ local looks = { { "#C8C8C8", "1" }, { "#C0392B", "(3,4)" }, { "#777777", "(8,3)"
 
 ---Returns a name without its middle, where "…" is put, so that the name is at most `pixels` wide. A
 ---name that fits is returned whole, and at least two characters remain.
----@param words string
 ---@param size number    of the font, in pixels
----@param pixels number
----@return string
 ---Example: `require("moonrank.plot.parallel").cut("smooth_rank_direct", 11, 80)   --> smooth…irect`
 function M.cut(words, size, pixels)
   words = words:gsub("\n", " ")
@@ -232,9 +229,6 @@ local function check_lengths(o, positions)
 end
 
 ---Builds the panel of parallel coordinates. Returns the panel and the checked options.
----@param given mr.plot.Parallel
----@return table panel
----@return table o
 function M.parallel(given)
   local o = parallel_options:read(where, given)
   check.not_empty(where, "axes", o.axes, "{name = ..., values = ...}")

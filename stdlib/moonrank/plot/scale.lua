@@ -21,8 +21,6 @@ M.finite = finite
 ---Returns true if a number can be drawn on an axis: it is finite, and positive if the axis is
 ---logarithmic.
 ---@param axis { log: boolean? }
----@param x number
----@return boolean
 function M.shows(axis, x) return finite(x) and (not axis.log or x >= 1 / largest_drawn) end
 
 ---Returns the declaration of an option whose value is the range of an axis, {lowest, highest}.
@@ -60,7 +58,6 @@ local function may_be_between(axis, name) return name == "y" and axis.hi - axis.
 ---Returns an axis that covers some values, or that has the range `o.range`. `o.pad` is the share of
 ---the values' range that is left empty at each end. Values that cannot be drawn (NaN, infinite) are
 ---ignored.
----@param where string  name of the called function, for errors
 ---@param o { name: string, label?: string, log?: boolean, range?: number[], values: number[], pad: number }
 ---@return mr.plot.Axis
 function M.axis(where, o)
@@ -90,9 +87,6 @@ end
 
 ---Returns the position of a value on an axis, from 0 at the axis's beginning to 1 at its end. A
 ---value outside of the axis has a position below 0 or above 1.
----@param axis mr.plot.Axis
----@param x number
----@return number
 ---Example: `require("moonrank.plot.scale").position({lo = 1, hi = 100, log = true}, 10)   --> 0.5`
 function M.position(axis, x)
   local lo, hi = axis.lo, axis.hi
@@ -165,8 +159,6 @@ end
 
 ---Returns about `count` ticks of an axis, each with its position and its text. An axis of
 ---categories has a tick for each category.
----@param axis mr.plot.Axis
----@param count integer
 ---@return { at: number, text: string }[]
 ---Example: `require("moonrank.plot.scale").ticks({lo = 0, hi = 1, log = false}, 5)[2].text   --> 0.2`
 function M.ticks(axis, count)

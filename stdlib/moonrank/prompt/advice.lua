@@ -114,8 +114,6 @@ local typed, typed_name = "", "stdin"  -- text that the user typed last at the p
 
 ---Stores the text that was typed at the prompt, in which `add` later looks up the line with a
 ---syntax error.
----@param text string
----@param name string  the text's name in error messages
 function M.note(text, name) typed, typed_name = text, name end
 
 local function text_of(path)
@@ -213,9 +211,6 @@ local python_words = { ["for"] = true, ["if"] = true, ["while"] = true, ["elseif
 ---Returns an error message if the last line of a typed text begins a block as in Python, with a colon
 ---or with range(n). Lua would wait for more lines, because a method's name may follow the colon.
 ---Returns nil for other text.
----@param text string
----@param name string  the text's name in error messages
----@return string?
 ---Example: `#require("moonrank.prompt.advice").python_block("for i in range(3):", "x") > 10   --> true`
 function M.python_block(text, name)
   local number = select(2, text:gsub("\n", "")) + 1
@@ -253,8 +248,6 @@ end
 ---Returns an error message with advice on what to write instead; without advice for the error, the
 ---message is unchanged. An error inside the library also gets the position of the script's line
 ---that called the library. Pass this function to xpcall as message handler.
----@param message any
----@return any
 ---Example: `require("moonrank.prompt.advice").add("f:1: error near '&'")   --> f:1: error near '&'; write a and b`
 function M.add(message)
   if type(message) ~= "string" then return message end

@@ -50,8 +50,6 @@ end
 
 ---Returns the value of a path such as `a.b` at the prompt; nil if the path does not exist, or if
 ---reading it would call a function.
----@param path string
----@return any
 ---Example: `require "moonrank.prompt.completion".value_of("string.rep") == string.rep   --> true`
 function M.value_of(path)
   local value, first = nil, true
@@ -245,7 +243,6 @@ local function word_names(before, tokens, word)
 end
 
 ---Returns the completions that TAB offers for the text left of the cursor.
----@param before string
 ---@return integer start   position in `before` at which the word being completed begins
 ---@return string[] words  candidates for that whole word, sorted
 ---Example: `select(2, require "moonrank.prompt.completion".complete("x = string.rev"))[1]   --> reverse`

@@ -59,7 +59,6 @@ end
 
 ---Returns the tokens of a Lua text, without comments. A string or comment that is not closed is the
 ---last token, of kind "open".
----@param text string
 ---@return mr.lexer.Token[]
 ---Example: `#require "moonrank.prompt.lexer".tokens("local x = 'a b'")   --> 4`
 function M.tokens(text)
@@ -85,9 +84,6 @@ local blocks = { ["function"] = true, ["if"] = true, ["do"] = true }  -- keyword
 ---Returns the indices of the first and last token of every function that begins in line `first` and
 ---ends in line `last`. As in debug.getinfo, a function may also begin in the line of its opening
 ---parenthesis.
----@param tokens mr.lexer.Token[]
----@param first integer
----@param last integer
 ---@return integer[][]  {first, last} for each function
 ---Example:
 ---```lua

@@ -130,7 +130,6 @@ end
 
 ---Returns whether a cell is "complete", "incomplete" or "invalid". The cell is not run.
 ---@param t { code: string }
----@return string
 ---Example: `require("moonrank.prompt.notebook").state_of{code = "for i = 1, 3 do"}   --> incomplete`
 function M.state_of(t)
   local chunk, problem = compiled(t.code, "cell")

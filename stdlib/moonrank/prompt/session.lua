@@ -59,9 +59,6 @@ end
 ---same line numbers, the declared names, which of the names are constants, and the first `<close>`
 ---variable. `compile` makes a `<close>` variable an error, because it would be closed at the end of
 ---the chunk.
----@param text string
----@return string
----@return string[]
 ---@return table<string, boolean>
 ---@return { name: string, line: integer }?
 ---Example:
@@ -153,10 +150,7 @@ end
 ---semicolon), and returns a function that runs it and returns the expression's values. Returns nil
 ---and the error message if the text cannot be compiled, assigns to a constant, or declares a
 ---`<close>` variable outside of every block.
----@param text string
 ---@param name? string  name of the text in error messages; default "stdin"
----@return function?
----@return string?
 function M.compile(text, name)
   name = name or "stdin"
   local source = "=" .. name
@@ -191,8 +185,6 @@ end
 
 ---Returns the value of a variable in the session: of the local variable with this name, or else of
 ---the global variable; nil if there is neither.
----@param name string
----@return any
 function M.value(name)
   settle()
   local value = rawget(scope, name)
@@ -202,7 +194,6 @@ function M.value(name)
 end
 
 ---Returns the names of all local and global variables in the session.
----@return string[]
 function M.names()
   settle()
   local names = {}

@@ -19,8 +19,6 @@ end
 
 ---Returns true for a table without a class: its metatable, if it has one, has neither a name nor a
 ---text of its own.
----@param value any
----@return boolean
 ---Example: `require("moonrank.prompt.show").is_plain{1, 2}   --> true`
 function M.is_plain(value)
   if type(value) ~= "table" then return false end
@@ -29,8 +27,6 @@ function M.is_plain(value)
 end
 
 ---Returns the name of a module of the library, such as "mr" or "mr.losses"; nil for other tables.
----@param t table
----@return string?
 ---Example: `require("moonrank.prompt.show").module_name(mr.losses)   --> mr.losses`
 function M.module_name(t)
   local shortest  -- the shortest name, because a module such as `mr` may be loaded under two names
@@ -180,9 +176,7 @@ end
 ---Returns the text that the prompt shows for a value. A table is shown with the tables in it, at
 ---most 40 entries and a line for each. A function is shown by its documentation, and any other value
 ---by tostring.
----@param value any
 ---@param width? integer  columns of a line; default 100
----@return string
 ---Example: `require("moonrank.prompt.show").text{1, {2, 3}, name = "x"}   --> {1, {2, 3}, name = "x"}`
 function M.text(value, width)
   if M.is_plain(value) then return table_text(value, width or usual_width) end
