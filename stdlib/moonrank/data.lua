@@ -19,8 +19,7 @@ for _, part in ipairs{ require "moonrank.data.comparisons", require "moonrank.da
   for name, of_part in pairs(part) do M[name] = of_part end
 end
 
--- Returns the path of the data file `name` and the path of the folder that contains it. The argument `path` is the
--- file, its folder, or a folder that has the file in its subfolder `own`.
+-- Returns the paths of the file `name` and of its folder. `path` is the file, its folder, or the folder above `own`.
 local function file_in(path, own, name)
   if not find.is_folder(path) then return path, path:match "^(.*)/[^/]*$" or "." end
   for _, folder in ipairs{ path, path .. "/" .. own } do
@@ -30,8 +29,7 @@ local function file_in(path, own, name)
   check.fail("%s: found no %s or %s.gz in this folder or its subfolder %s", path, name, name, own)
 end
 
--- Calls `read`, a file reader of the C++ core, and returns its results. If the file lacks a named column, the error
--- message also shows `hint`, which says which options name columns.
+-- Returns what `read`, a file reader of the core, returns. An error about a missing column also shows `hint`.
 local function read_columns(hint, read, ...)
   local results = table.pack(pcall(read, ...))
   if results[1] then return table.unpack(results, 2, results.n) end
@@ -113,8 +111,7 @@ local interaction_parts = declare("mr.data.InteractionFiles", {
   { "test", "string", required = true, help = "path of the file for test" },
 })
 
--- Returns the paths of the files to read. The argument `path` is one file, or a table with the files of the train,
--- valid and test parts.
+-- Returns the paths of the files to read: of one file, or of a table with the parts train, valid and test.
 local function interaction_files(path)
   if type(path) ~= "table" then return { find.path(path) } end
   local o, files = interaction_parts:read("mr.data.interactions", path), {}
@@ -124,8 +121,7 @@ local function interaction_files(path)
   return files
 end
 
--- Turns the list form of the option `columns`, such as {"user", "item", false}, into a table from a column's name to
--- its number. Also returns the number of columns.
+-- Turns a list of columns, such as {"user", "item", false}, into numbers by name. Also returns their count.
 local function listed_columns(list)
   local where, at = "mr.data.interactions columns", {}
   for name in pairs(list) do
@@ -244,8 +240,7 @@ local letor_options = declare("mr.data.LetorOptions", {
     help = "keep a binary copy for later reads: true means in the user's cache folder; a text names another folder" },
 })
 
--- Returns the folder of cache files for a value of the option `cache`: the user's cache folder for true, the folder
--- that a text names, or false for no cache.
+-- Returns the folder of cache files for a value of the option `cache`; false for no cache.
 local function cache_folder(cache) return cache == true and core.cache_folder() .. "/letor" or cache end
 
 local function letor_file(path, o, name)

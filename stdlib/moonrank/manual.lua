@@ -71,8 +71,7 @@ local function cookbook(links)
   return page, found
 end
 
--- Returns the first page of the manual's reference, and the parts of the reference (modules, classes, option tables)
--- for the navigation at the side of each page.
+-- Returns the first page of the reference, and its parts for the navigation at the side of each page.
 local function reference_index(book, links)
   local page = of_markdown("reference", links)
   local kinds = { { title = "Modules", pages = {} }, { title = "Classes", pages = {} },

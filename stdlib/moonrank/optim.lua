@@ -48,8 +48,7 @@ function Optimizer:bind(parameters)
   return bound
 end
 
--- Returns a copy of the optimizer with its own table of options, because a learning rate schedule changes `lr` in
--- this table.
+-- Returns a copy with its own table of options, because a schedule changes `lr` in it.
 function Optimizer:_copy()
   local options = {}
   for name, value in pairs(self.options) do options[name] = value end
@@ -101,8 +100,7 @@ function Optimizer:_numbers() return core.optimizer_numbers(state_of(self)) end
 -- Checks a state from a file: raises the same errors as :_resume, but does not change the optimizer's state.
 function Optimizer:_check(names, tensors) core.check_optimizer(state_of(self), names, tensors) end
 
--- Restores the optimizer's state from the names and tensors that the method :_numbers returned. Raises an error if they
--- belong to other parameters.
+-- Restores the state that :_numbers returned. A state of other parameters is an error.
 function Optimizer:_resume(names, tensors) core.restore_optimizer(state_of(self), names, tensors) end
 
 ---Saves the optimizer's state to a safetensors file: means, step counts, deferred updates. (The

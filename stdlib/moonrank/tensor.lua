@@ -44,8 +44,7 @@ local function check_sizes(where, sizes, rest, second)
   check.expect(false, where, "sizes", sizes, "a list of integers: %s(%s%s)", where, list, rest or "")
 end
 
--- If `dtype` is int64: raises an error unless the value is a whole number below 2^53 in absolute value. The core
--- receives numbers as float64, which is exact only below 2^53.
+-- Raises an error unless the value fits int64 and float64, in which the core gets it: a whole number below 2^53.
 local function check_int64(where, name, value, dtype)
   if dtype ~= "int64" or type(value) ~= "number" then return end
   local found = value ~= value and "NaN" or ("%.15g"):format(value)
@@ -144,8 +143,7 @@ function M.arange(first, last, options)
   return core.arange(first, last, options.step, options.dtype, options.device)
 end
 
--- Fills in the options `stream` and `seed` of a random call, and returns the options. If no seed is given, both come
--- from the seed set by mr.seed and the number of the call.
+-- Fills in `stream` and `seed` of a random call, from the seed set by mr.seed and the number of the call.
 local function seeded(options, stream)
   options.stream = options.stream or stream
   if not options.seed then options.seed, options.stream = random.next(options.stream) end

@@ -108,8 +108,7 @@ local function check_sampling(where, o)
   end
 end
 
--- Checks the options `correct` and `gamma`, which estimate metrics on the full catalogue from sampled lists. Sets the
--- default of `gamma`.
+-- Checks the options `correct` and `gamma`, and sets the default of `gamma`.
 local function check_correction(where, o)
   if o.correct == true then o.correct = "rank" end
   local correction = corrections.all[o.correct]
@@ -130,8 +129,7 @@ local function check_correction(where, o)
   o.gamma = o.gamma or correction.gamma or 0
 end
 
--- Returns two tables: the options that choose the candidates, and the options that change how metrics are computed,
--- such as `ties`.
+-- Returns the options that choose the candidates, and those that change how metrics are computed, such as `ties`.
 local function options_of(declaration, where, options, part)
   local o, said = declaration:read(where, options), {}
   o.part = o.part or part
@@ -143,16 +141,14 @@ local function options_of(declaration, where, options, part)
   return o, said
 end
 
--- Returns the parts of the fold that precede the evaluated part: train, and for test also a non-empty valid. A user
--- knows the items of these parts.
+-- Returns the parts of the fold whose items a user knows: train, and for test also a non-empty valid.
 local function parts_before(self)
   local parts = { self.fold.train }
   if self.part == "test" and self.fold.valid.lists.rows > 0 then parts[2] = self.fold.valid end
   return parts
 end
 
--- Returns a sentence with the number of user-item pairs that are not ranked, because the user already rated the item
--- before the evaluated part.
+-- Returns a sentence with the number of user-item pairs that are not ranked, because the user rated the item before.
 local function left_out_words(self)
   local t, known, names = self:tables(), self._options.known, {}
   if known == "none" then return "known = none leaves out no item of any user" end

@@ -75,8 +75,7 @@ end
 ---@param parts mr.data.DatasetOptions
 function M.new(parts) return made_of(dataset_options:read("mr.data.dataset", parts)) end
 
--- Copies the record of which items each user rated (mr.data.Rated) from the dataset `of` to the dataset `made`, which
--- has the same users and items.
+-- Copies the record of which items each user rated (mr.data.Rated) to a dataset of the same users and items.
 local function with_ratings(made, of)
   made._rated = of._rated
   return made

@@ -202,8 +202,7 @@ function Images:split(options)
   return part(1, rest, "train"), part(rest + 1, counts[1], "valid"), part(rest + counts[1] + 1, counts[2], "test")
 end
 
--- Returns the option `features`, after checking that its shape is [count, width]. If the option is nil, returns the
--- images' pixels.
+-- Returns the option `features`, whose shape must be [count, width]; by default the images' pixels.
 local function features_of(self, where, features)
   if features == nil then return self:features() end
   check.expect(features.dims == 2 and #features == self.count, where, "shape of features", features:shape(),
@@ -261,8 +260,7 @@ local function pair_at(before, number)
   return low, number - (before[low - 1] or 0)
 end
 
--- Draws `count` different numbers from 1 to `total` in random order, by a Fisher-Yates shuffle. It stores only the
--- entries that the shuffle moved, because `total` may be large.
+-- Draws `count` different numbers from 1 to `total` by a Fisher-Yates shuffle, which stores only moved entries.
 local function drawn_numbers(count, total, seed)
   local shares = tensors.uniform({ count },
     { seed = seed, stream = "comparisons", dtype = "float64", device = "cpu" }):totable()

@@ -100,8 +100,7 @@ function Interactions:items_of_users(share, least, device)
   return core.tensor(items, "int64", device), core.tensor(is_there, "float32", device)
 end
 
--- Returns `count` lists, each with one relevant row and then its negatives. All batches of the same size share these
--- lists, so that values that the library caches for lists are computed once.
+-- Returns `count` lists of a relevant row and its negatives. Batches of one size share what is cached for lists.
 local function lists_of(self, count)
   local found = self._lists[count]
   if not found then
@@ -115,8 +114,7 @@ local function lists_of(self, count)
   return found:to(found.relevance.dtype)
 end
 
--- Returns a text about the interactions, by which checkpoints compare them: the number of negatives, whether they are
--- shared, and the number of items.
+-- Returns the number of negatives, whether they are shared, and the number of items, which checkpoints compare.
 function Interactions:__tostring()
   local how = self._how
   return ("interactions with %d %snegatives of %d items"):format(how.negatives, how.shared and "shared " or "",
@@ -155,8 +153,7 @@ local function batch_of(self, block, first, count, o)
     items = block.rows:narrow(1, at * width + 1, count * width), interactions = self, epoch = o.epoch }
 end
 
--- Makes one process's share of a batch of `count` interactions. The shares of the processes with lower numbers precede
--- it in the batch.
+-- Makes one process's share of a batch, after the shares of the processes with lower numbers.
 local function share_of(self, order, first, count, step, o)
   local index, shares = table.unpack(o.share)
   local before = count * (index - 1) // shares

@@ -3,8 +3,7 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
 
--- Raises an error unless the tensors of the input `input` (such as "features") have the same dtype and number of
--- columns in all datasets of `parts`.
+-- Raises an error unless an input, such as "features", has the same dtype and number of columns in all `parts`.
 local function check_widths(input, parts)
   local first = parts[1][input]
   for i, part in ipairs(parts) do

@@ -29,8 +29,7 @@ local function set_of(list)
   return set
 end
 
--- Returns the number of entries of `list` that are not in `set`, and a table of the entries of `list` that are in
--- `set`.
+-- Returns the number of entries of `list` that are not in `set`, and a table of the others.
 local function unknown_of(list, set)
   local known = {}
   for _, each in ipairs(list) do known[#known + 1] = set[each] and each or nil end

@@ -49,8 +49,7 @@ function M.metric(name, given)
   return metric.parse(text, options)
 end
 
--- Returns the number of relevant rows of each list. For metrics of gains, such as nDCG, every row with a grade above 0
--- is relevant.
+-- Returns the number of relevant rows of each list; for metrics of gains, of rows with a grade above 0.
 local function relevant_in(lists, m)
   local relevance = lists:to("float64").relevance
   return lists:sum(m.sums_gains and relevance:gt(0) or relevance:ge(m.relevant))
@@ -71,8 +70,7 @@ local function like(m, base, options)
   return metric.parse(base, options)
 end
 
--- Rescales metric values that were divided by `retrieved`, the number of relevant documents in the run, as if they had
--- been divided by `all`, the number of all relevant documents. The value is 0 if `all` is 0.
+-- Turns a metric divided by `retrieved` relevant documents into one divided by `all`; 0 if there are none.
 local function rescaled(values, retrieved, all) return all:gt(0):where(values * retrieved / all:clamp{ min = 1 }, 0) end
 
 -- Functions by the name of the metric that they compute. These metrics depend on relevant documents that the run lacks.
@@ -125,8 +123,7 @@ function forms.bpref(m, r, found, all)
   return judged:sum(1 - relevant):gt(0):where(values, found / all:clamp{ min = 1 })
 end
 
--- Returns, for each query, a list of all documents that are in the run or are judged. The bounds of a metric on a run
--- are computed from these lists.
+-- Returns, for each query, a list of all documents in the run or judged, from which bounds are computed.
 local function all_documents(r)
   local sizes, grades, row, judgment = {}, {}, 0, 0
   local found, judged, retrieved = r.lists.relevance:totable(), r.judgments.relevance:totable(), r.retrieved:totable()
@@ -144,8 +141,7 @@ end
 
 local values_of
 
--- Computes a metric rescaled by an affine bound (value * slope + offset), one value per list. The value is NaN if all
--- orders of the query's documents have the same metric.
+-- Rescales a metric by an affine bound. The value is NaN if all orders of a query's documents have one metric.
 local function bounded_values(m, r)
   local values = values_of(m.metric:with("empty", "zero"), r)
   r.all = r.all or all_documents(r)
@@ -153,8 +149,7 @@ local function bounded_values(m, r)
   return list_stats.weights(m.metric, r.all, values.dtype, values.device):gt(0):where(values * slope + offset, 0 / 0)
 end
 
--- Computes the metric `m` of each query, as a tensor with one value per list. The metric's option `empty` says the
--- value of a query without a relevant document; it is NaN for "skip".
+-- Computes a metric of each query. The metric's option `empty` gives queries without relevant documents their value.
 function values_of(m, r)
   if evaluate.is_bounded(m) then return bounded_values(m, r) end
   local found, all = relevant_in(r.lists, m), relevant_in(r.judgments, m)
@@ -221,8 +216,7 @@ function M.queries(runs, judgments, missing)
   return queries
 end
 
--- Raises an error if none of the run's documents is judged. The reason is that run and judgments spell the documents'
--- names differently, or belong to different data.
+-- Raises an error if none of the run's documents is judged, e.g. because names are spelt differently.
 local function check_documents(where, called, r)
   if r.lists.rows == 0 or r.judgments.rows == 0 or r.retrieved:sum():item() > 0 then return end
   check.fail("%s: none of the %d documents of %s is judged in the %d queries. The first document of the run is '%s', "

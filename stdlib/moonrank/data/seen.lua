@@ -53,8 +53,7 @@ function M.note(role, data)
   if record.stop == "any" and role == "other" then error(Enough, 0) end
 end
 
--- Returns the dataset inside an mr.data.Candidates, or nil for other data. The dataset is recorded in
--- addition to the candidates, because mr.fit reads both.
+-- Returns the dataset inside an mr.data.Candidates, because mr.fit reads both; nil for other data.
 local function part_under(data)
   local part = type(data) == "table" and check.field(data, "data")
   return part and fingerprint.of(part) and part or nil

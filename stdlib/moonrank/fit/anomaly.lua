@@ -42,8 +42,7 @@ local function first_of(numbers)
   end
 end
 
--- Returns true if all entries of a tensor are finite. The test is the sum of 0 times each entry, which is NaN if an
--- entry is NaN or infinite.
+-- Returns true if all entries are finite: 0 times an entry that is NaN or infinite is NaN.
 local function finite(x) return x:numel() == 0 or (x:detach() * 0):sum():item() == 0 end
 
 -- Returns the index of the model's first parameter tensor that contains NaN or infinity, or nil.
@@ -122,8 +121,7 @@ function Step:bad_list()
   return ok and list or nil
 end
 
--- Returns a text that names the operation that first produces NaN or infinity (`kind`). Computes the batch again to
--- find this operation.
+-- Computes the batch again, and returns a text that names the operation that first produces NaN or infinity.
 function Step:cause(kind)
   local was = core.detect_anomalies(kind)
   local ran, ok, message = pcall(self.again, self, function() self._objective:of_batch(self._batch) end)

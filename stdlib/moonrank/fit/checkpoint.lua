@@ -100,8 +100,7 @@ local function code_of(plan, texts)
   return before and before.left == now and before.start or now
 end
 
--- Returns the history as a tensor with one row per epoch: the loss, 1 if the epoch was validated (else 0), the
--- validation loss, and the metrics. Missing values are NaN.
+-- Returns a tensor with a row per epoch: loss, whether it was validated, validation loss, metrics. Absent is NaN.
 local function history_rows(measured, history)
   local rows, nan = {}, 0 / 0
   for i, entry in ipairs(history) do
@@ -183,8 +182,7 @@ local function compare(self, texts)
   end
 end
 
--- Reads two tables of epoch numbers from a checkpoint, with one entry per metric: the epoch that the metric chose, and
--- the first validated epoch. 0 means that there is no such epoch.
+-- Returns, for each metric, the epoch that it chose and the first validated epoch; 0 stands for none.
 local function read_choices(count, texts, epoch)
   local best, first = {}, {}
   for k = 1, count do
@@ -193,8 +191,7 @@ local function read_choices(count, texts, epoch)
   return best, first
 end
 
--- Restores the model, the optimizer and the run from the contents of a checkpoint. Everything is read and checked
--- before the model or the run changes.
+-- Restores model, optimizer and run from a checkpoint. All of it is checked before anything changes.
 local function resume(self, names, tensors, texts)
   local plan, run, by_name = self._plan, self._run, {}
   if plan.is_first then compare(self, texts) end

@@ -5,22 +5,19 @@ local parameters = require "moonrank.models.parameters"
 
 local M = {}
 
--- Appends the tensors of a snapshot (a copy of the model's parameters and buffers) to `tensors`, and their names, which
--- start with `prefix`, to `names`.
+-- Appends the tensors of a snapshot to `tensors`, and their names, which begin with `prefix`, to `names`.
 local function flattened(prefix, snapshot, names, tensors)
   local function add(name, x) names[#names + 1], tensors[#tensors + 1] = ("%s.%s"):format(prefix, name), x end
   for i, x in ipairs(snapshot) do add(tostring(i), x) end
   for _, name in ipairs(check.names(snapshot.buffers or {})) do add("buffer " .. name, snapshot.buffers[name]) end
 end
 
--- Returns the tensor with the name `name` from a checkpoint file. Raises an error if it has another shape or dtype than
--- the tensor `like`.
+-- Returns the tensor `name` of a file, which must have the shape and the dtype of the tensor `like`.
 local function taken(by_name, name, like)
   return parameters.saved(by_name, name, like:shape(), like.dtype):to(like.device)
 end
 
--- Returns a snapshot (copy of the model's parameters and buffers) from a checkpoint file. `like` is a snapshot of the
--- current model, which gives the expected shapes.
+-- Returns a snapshot from a file. `like` is a snapshot of the current model, which has the expected shapes.
 local function snapshot_of(prefix, by_name, like)
   local snapshot = { buffers = like.buffers and {} }
   for i, x in ipairs(like) do snapshot[i] = taken(by_name, ("%s.%d"):format(prefix, i), x) end

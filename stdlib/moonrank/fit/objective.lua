@@ -19,8 +19,7 @@ local M = {}
 local Objective = {}
 Objective.__index = Objective
 
--- Returns true if the model has a method with the name `method` that has an effect. Models of Moonrank have every
--- method, but some methods do nothing; a model that a script defined may lack the method.
+-- Returns true if the model has this method and the method has an effect (see models.does_nothing).
 local function has(model, method)
   return check.field(model, method) ~= nil and not models.does_nothing(model, method)
 end

@@ -71,8 +71,7 @@ local function check_parallel(o)
   end
 end
 
--- Raises an error if candidates are passed as the wrong option: as `train`, or candidates of the test part as `valid`,
--- or of the validation part as `test`.
+-- Raises an error if candidates are passed as `train`, or those of test as `valid`, or those of valid as `test`.
 local function check_candidates(o)
   for _, role in ipairs{ "train", "valid", "test" } do
     local data = o[role]

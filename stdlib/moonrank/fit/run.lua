@@ -173,8 +173,7 @@ end
 
 tables.add_exports(History)
 
--- Returns a curve for a plot: `value_of(entry)` against the epoch, over the epochs for which it is not nil. Returns nil
--- if there is no such epoch.
+-- Returns a curve of `value_of(entry)` over the epochs where it is not nil; nil if there are none.
 local function curve(history, name, value_of)
   local x, y = {}, {}
   for _, entry in ipairs(history) do

@@ -10,8 +10,7 @@ local vectors = require "moonrank.models.vectors"
 
 local M = {}
 
--- Returns a text that says why the model cannot score `data`, such as another number of features; nil if the model's
--- config shows no reason.
+-- Returns why the model's config does not fit `data`, such as another number of features; nil if it fits.
 local function misfit(model, role, data)
   local config, features = check.field(model, "config") or {}, check.field(data, "features")
   local first = model:parameters()[1]
@@ -45,8 +44,7 @@ local function misfit(model, role, data)
   end
 end
 
--- Lets the model score the first list of `data`, to find errors before the training. A model that a script defined
--- cannot be checked in another way.
+-- Lets the model score the first list of `data`, the only check of a model that a script defined.
 local function try(plan, role, data)
   local batch = data:batches{ size = 1 }()
   if not batch then return end
@@ -68,8 +66,7 @@ local function check_grades(plan, role, data)
   end
 end
 
--- Raises an error if a model of the library is not on the default device, where batches are. A model that a script
--- defined may move the tensors of a batch.
+-- Raises an error if a model of the library is not on the default device. A script's model may move batches.
 local function check_device(model)
   if not models.is(model) or not model._definition.built_in then return end
   local device, batches = model:parameters()[1].device, core.device()

@@ -17,8 +17,7 @@ local function defined_in(settings)
   return found
 end
 
--- Returns true if `path`, which says how a value is reached, begins with a global variable or with a value that one of
--- the functions named in `functions` captured.
+-- Returns true if `path` begins with a global variable, or with a value that one of the `functions` captured.
 local function is_captured(path, functions)
   if path:find "^global%." then return true end
   for _, f in ipairs(functions) do

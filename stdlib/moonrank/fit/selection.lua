@@ -19,12 +19,10 @@ local M = {}
 ---@field every integer                epochs between validations
 ---@field patience? integer            validations without a better epoch before training stops
 
--- Returns the value of the option `correct` of candidates, such as "rank", which estimates metrics on all items from
--- sampled items. Returns false for other data.
+-- Returns the option `correct` of candidates, such as "rank"; false for other data.
 local function correction_of(data) return candidates.is(data) and data.correct end
 
--- Removes the suffix of a correction from a metric's name: "ndcg@10[corrected]" becomes "ndcg@10". The suffix is an
--- error unless valid or test are candidates with this correction.
+-- Removes a correction's suffix: "ndcg@10[corrected]". It is an error without candidates that correct.
 local function uncorrected(o, data, name)
   local inner, called = tostring(name):match "^(.-)%[([%w_]+)%]$"
   for how, correction in pairs(corrections.all) do
@@ -48,8 +46,7 @@ local function metrics_of(o, data, names, option)
   return metrics
 end
 
--- Raises an error if options of the validation (`patience`, `every`) are given, but no validation data (the option
--- `valid`).
+-- Raises an error if options of the validation are given, but no validation data.
 local function check_without_data(o)
   check.leave_out("mr.fit", "patience", o.patience, "valid is missing")
   check.leave_out("mr.fit", "every", o.every ~= 1 and o.every or nil, "valid is missing")

@@ -23,8 +23,7 @@ function M.check_ended()
   ended_early = 0
 end
 
--- Reports loss, validation loss and metrics of an epoch to the trial, under names such as "valid_ndcg" that the trial's
--- result also uses.
+-- Reports an epoch to the trial, under names such as "valid_ndcg" that the trial's result also uses.
 local function report(plan, entry)
   if not plan.trial then return end
   local values = { loss = entry.loss, valid_loss = entry.valid_loss }

@@ -69,8 +69,7 @@ local function check_features(role, data, columns)
   check.length("mr.fit", "a row of " .. role, features:size(2), columns, "one for each feature of the trees")
 end
 
--- Returns the number of classes of a classification objective; nil for other objectives. Raises an error if the
--- training data has grades that the objective does not accept.
+-- Returns the number of classes of a classification objective, else nil. Checks the grades of train.
 local function classes_of(plan, config)
   if config.objective == "loss" then return nil end
   local grades = plan.train.lists.relevance:to("cpu"):double()
@@ -148,8 +147,7 @@ end
 function Rounds.begin_schedule() end
 function Rounds.see() end
 
--- Returns the scores of the train rows before a round of boosting. The loss in the history is computed from these
--- scores.
+-- Returns the scores of the train rows before a round, from which the loss in the history is computed.
 local function scores_of(self)
   local booster, classes = self._booster, self._plan.model.config.classes
   local scores = booster:scores(self._data, 0, classes ~= nil)

@@ -38,8 +38,7 @@ end
 -- maps the name of an option table to the source file that declares the table; nil until `declaring_files` is first
 -- called
 local declared_in
--- Returns a map from the name of each option table, such as "mr.FitOptions", to the source file that declares the
--- table.
+-- Returns a map from the name of each option table, such as "mr.FitOptions", to the file that declares it.
 local function declaring_files()
   if declared_in then return declared_in end
   declared_in = {}
@@ -49,8 +48,7 @@ local function declaring_files()
   return declared_in
 end
 
--- Returns an option table such as mr.FitOptions in the form of a documented class, and the file that declares it. The
--- options are the fields of the class. Returns nil if no option table has this name.
+-- Returns an option table in the form of a documented class, and its file; nil if none has this name.
 local function option_class(name)
   local source = declaring_files()[name]
   if not source then return nil end

@@ -33,8 +33,7 @@ function M.members(module)
   return names
 end
 
--- Returns path and value of all functions and modules in `mr`. A function with several paths is returned once for each
--- path, the shortest path first.
+-- Returns path and value of all functions and modules in `mr`, once for each path, the shortest path first.
 local function walk(root, path)
   -- reading a field of `mr` loads its module, which is otherwise loaded when it is first used
   for _, name in ipairs(root.names()) do check.attempt(function() return root[name] end) end
@@ -93,8 +92,7 @@ local function of_item(path, item, source)
     returns = item.returns, examples = item.examples, source = source, line = item.line }
 end
 
--- Returns the documentation of a function of the C++ core. `row` is the core's record of the function: description,
--- names of arguments, and types from the C++ signature.
+-- Returns the documentation of a function of the C++ core from its record, with types of the C++ signature.
 local function of_row(path, row, getter)
   local names, shown, results, arrow = {}, {}, {}, false
   local d = { text = row.doc, params = {}, returns = {}, examples = {} }

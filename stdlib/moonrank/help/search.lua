@@ -33,8 +33,7 @@ M.synonyms = { minibatch = "batch", regularization = "decay", regularisation = "
 -- replaced by "y".
 M.endings = { "ies", "es", "s", "ing", "ed" }
 
--- Returns all forms of a search word: the word, its stems ("batch" for "batches", "rank" for "ranking"), and synonyms
--- of the word and its stems.
+-- Returns all forms of a search word: the word, its stems ("batch" for "batches"), and synonyms of these.
 local function forms_of(word)
   local forms = { word }
   for _, ending in ipairs(M.endings) do
@@ -77,8 +76,7 @@ local function score_of(document, word)
   return score, named
 end
 
--- Returns the best search score among the forms of a word in a document. Stems and synonyms count less than the word
--- itself.
+-- Returns the best score among the forms of a word. Stems and synonyms count less than the word itself.
 local function best_score(document, forms)
   local best, named = 0, nil
   for i, form in ipairs(forms) do
@@ -89,8 +87,7 @@ local function best_score(document, forms)
   return best, named
 end
 
--- Returns the pages of Moonrank's help that contain every word of `topic`, the words that a user searches for, with
--- their search scores. If `any` is true, one of the words is enough. Stems and synonyms count as the word.
+-- Returns the documents that contain every word of `topic`, or with `any` one of them, with their scores.
 local function matching(documents, topic, any)
   local hits, words = {}, {}
   for word in topic:lower():gmatch "%S+" do words[#words + 1] = forms_of(word) end

@@ -55,16 +55,14 @@ function M.option_tables(topic)
   return found
 end
 
--- Returns the class of a function's first result, or of a field's value, from its documentation; nil if it is not a
--- class.
+-- Returns the class of a function's first result, or of a field's value; nil if it is not a class.
 local function result_of(entry)
   if entry.item then return entry.item.returns[1] and class_in(entry.item.returns[1].type) end
   local row = core.describe(entry.value)
   return row and #row.types > 0 and class_in(row.types[#row.types]) or nil
 end
 
--- Finds a field or a method of a class by name. Returns its path, its documentation, and the class of the field's value
--- or of the method's result; nil if there is none.
+-- Returns path, documentation and result class of a field or method of a class; nil if there is none.
 local function member_of(class, name, all)
   for _, field in ipairs(docs.fields(class) or {}) do
     if field.name == name then
@@ -85,8 +83,7 @@ function M.means(path, name)
   return path == name or path:sub(-#name) == name and path:sub(-#name - 1, -#name - 1):match "[.:]" ~= nil
 end
 
--- Finds an option of a function from a path such as "mr.fit.patience" or "fit.patience". Returns the function itself if
--- its options are documented only in the LuaCATS type of its argument.
+-- Finds an option from a path such as "fit.patience"; the function itself if only a LuaCATS type has the option.
 local function option_of(path, all)
   local owner, name = path:match "^([%w_.:]+)[.:]([%w_]+)$"
   for _, entry in ipairs(owner and all or {}) do

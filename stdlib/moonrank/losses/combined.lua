@@ -3,8 +3,7 @@ local check = require "moonrank.check"
 
 local M = {}
 
--- Returns the terms of a loss, each with a factor and a loss. A sum of losses has its own terms; any other loss is its
--- only term, with the factor 1.
+-- Returns the terms of a loss. A loss that is not a sum is its only term, with the factor 1.
 local function terms_of(value) return rawget(value, "_terms") or { { factor = 1, loss = value } } end
 
 local function text_of(term)
@@ -18,8 +17,7 @@ local function all(terms, field)
   return true
 end
 
--- Returns the text for the bounds of a sum of losses: the bound's name if all terms have the same bound, else the names
--- of all bounds in the order of the terms.
+-- Returns the name of the bound that all terms have, else the names of all bounds in the order of the terms.
 local function bounds_of(terms)
   local names, same = {}, true
   for i, term in ipairs(terms) do
@@ -28,8 +26,7 @@ local function bounds_of(terms)
   return same and names[1] or table.concat(names, ", ")
 end
 
--- Returns the parameters of all terms of a sum of losses. Each parameter is returned once, because two terms may be the
--- same loss.
+-- Returns the parameters of all terms, each once, because two terms may be the same loss.
 local function parameters_of(terms)
   local found, is_known = {}, {}
   for _, term in ipairs(terms) do
@@ -55,8 +52,7 @@ local function states_of(terms)
   end
 end
 
--- Returns a function of scores and lists that computes a sum of losses: over all terms, the sum of the term's factor
--- times `values(loss, scores, lists)`.
+-- Returns a function of scores and lists: the sum over terms of the factor times `values(loss, scores, lists)`.
 local function sum_of(terms, values)
   return function(scores, lists)
     local sum

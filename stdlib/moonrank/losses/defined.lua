@@ -61,8 +61,7 @@ local function unknown_bound(name, bound)
   end }
 end
 
--- Returns the constructor of a loss: a function from options to a loss. The loss of a list is the sum of the costs of
--- its pairs of rows, which the script's function `pairs` computes.
+-- Returns the constructor of a loss whose value is the sum of the costs of a list's pairs of rows.
 local function of_pairs(name, definition)
   local metric, cost = definition.metric or "wrong_pairs", definition.pairs
   return function(options)
@@ -79,8 +78,7 @@ local function of_pairs(name, definition)
   end
 end
 
--- Returns the constructor of a loss: a function from options to a loss. The loss of a list comes from the costs of its
--- rows, which the script's function `rows` computes.
+-- Returns the constructor of a loss whose value comes from the costs of a list's rows.
 local function of_rows(name, definition)
   local metric, cost = definition.metric or "ndcg", definition.rows
   return function(options)

@@ -200,8 +200,7 @@ function M.functions(loss, are_checked)
   return function(of, scores, lists) return of(scores, lists) end, loss.count
 end
 
--- Returns a function that applies a bound to the values of a loss. Sampled lists get the bound of the whole lists (all
--- items of a user) for which they stand.
+-- Returns a function that applies a bound to a loss. Sampled lists get the bound of their whole lists.
 local function applied(bound)
   if bound.name == "none" then return bound.apply end
   return function(score, metric, lists)

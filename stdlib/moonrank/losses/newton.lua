@@ -13,8 +13,7 @@ local function gradient(values_of, scores, lists)
   return x.grad or scores * 0, values:detach()
 end
 
--- Returns second derivatives of a pointwise loss with respect to each score, by central differences of the
--- gradient.
+-- Returns second derivatives of a pointwise loss by each score, by central differences of the gradient.
 local function difference(loss, scores, lists)
   local step = 1e-4
   return (gradient(loss, scores + step, lists) - gradient(loss, scores - step, lists)) / (2 * step)

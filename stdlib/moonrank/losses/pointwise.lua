@@ -73,8 +73,7 @@ function M.squared_hinge(options)
   end)
 end
 
--- Returns true for a table with at least one entry, and for a one-dimensional tensor of real numbers with at least
--- one entry.
+-- Returns true for a table and a one-dimensional tensor of real numbers with at least one entry.
 local function is_thresholds(value)
   if check.is_tensor(value) then return value.dims == 1 and #value > 0 and value.dtype ~= "int64" end
   return type(value) == "table" and #value > 0

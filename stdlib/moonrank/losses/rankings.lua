@@ -43,16 +43,14 @@ local function each_block(scores, lists, metric, samples, name, f)
   end
 end
 
--- Applies a bound to the metric values of copies of lists (a copy for each random ranking). Sampled lists get the bound
--- of the whole lists (all items of a user) for which they stand.
+-- Applies a bound to metric values of copies of lists; sampled lists get the bound of their whole lists.
 local function bounded_values(bound, values, metric, lists, copies)
   local whole = bound.name ~= "none" and whole_lists.of(lists)
   if not whole then return bound.apply(values, metric, copies) end
   return whole:repeated(#values // math.max(1, lists.count)):bounded(bound, values, metric)
 end
 
--- Makes a loss over random rankings. `sample(scores, lists, bound)` returns the mean of the bounded metric per list,
--- and the mean's derivative per row, in float64.
+-- Makes a loss from `sample`, which returns the mean bounded metric of a list and its derivatives, in float64.
 local function made(name, metric, o, sample)
   local bounds = require "moonrank.bounds"
   local bound, none = bounds.resolve(o.bound), bounds.resolve "none"

@@ -13,8 +13,7 @@ M.factors = declare("mr.losses.RegularizeOptions", {
     help = "factor of the squared norms of the latent factors of the items in a list's rows" },
 })
 
--- Returns a model's parameter by name. Returns nil if the model's class comes from a script and lacks the method
--- :state.
+-- Returns a model's parameter by name; nil if a script's model lacks the method :state.
 local function parameter_of(model, name)
   if type(check.field(model, "state")) ~= "function" then return nil end
   local names, values = model:state()

@@ -67,8 +67,7 @@ function M.ndcg(scores, lists, weights, steepness, kernel)
   return M.ndcg_of_ranks(core.smooth_rank(scores, lists, steepness, kernel), lists, weights)
 end
 
--- Returns the relevant rows of all lists in four forms: as mr.Lists that have only these rows, as row numbers in the
--- original lists, as the rows' weights, and as the rows' smooth ranks.
+-- Returns the relevant rows of all lists: as mr.Lists, as row numbers, and their weights and smooth ranks.
 local function relevant_rows(scores, lists, steepness, relevant, kernel)
   local part, numbers = lists:relevant_part(relevant)
   numbers = numbers:to(scores.device)
@@ -95,8 +94,7 @@ function M.nrbp_loss(scores, lists, _, steepness, relevant, kernel)
   return part:sum(weights * (ranks - core.smooth_rank(core.distinct_rows(scores, numbers), part, steepness, kernel)))
 end
 
--- Returns a logit for each row: its sigmoid says how much DFTopK chooses the row as one of the list's first k rows.
--- Each list must have more than k rows.
+-- Returns the logits by which DFTopK chooses each list's first k rows. Lists must have more than k rows.
 local function logits(scores, lists, k, tau)
   local order, before, last, next = lists:order(scores:detach()), 0, {}, {}
   for l, size in ipairs(core.integers(lists.sizes:to("cpu"))) do

@@ -15,8 +15,7 @@ local function gap(text)
   return (escape(text):gsub("%-%-[^\n]*", function(comment) return '<span class="c">' .. comment .. "</span>" end))
 end
 
--- If a name such as mr.data.movielens begins at the token with index `at`, returns the name and the index of its last
--- token. Returns nil for other tokens.
+-- Returns a name such as mr.data.movielens that begins at token `at`, and the index of its last token; or nil.
 local function path_at(tokens, at)
   if tokens[at].text ~= "mr" then return nil end
   local path, last = "mr", at

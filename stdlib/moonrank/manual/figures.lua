@@ -14,8 +14,7 @@ local M = {}
 -- size in pixels of a figure with one panel: small enough that its text is legible on a phone
 local width, height = 480, 320
 
--- Runs the code of a figure. Raises the error "interrupted" if Ctrl-C was pressed meanwhile: a training in the code
--- returns normally after Ctrl-C, and its figure would be incomplete.
+-- Runs the code of a figure. After Ctrl-C a training in it returns early, so the error "interrupted" is raised.
 local function figure_of(code)
   local run = assert(load('local mr = require "moonrank" ' .. code, "=figure", "t"))
   local before = core.interrupts()

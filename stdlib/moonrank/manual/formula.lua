@@ -56,8 +56,7 @@ function Reader:take(mark)
   return true
 end
 
--- Parses a part in brackets, whose opening bracket is the next token. Returns its MathML twice: with brackets, and
--- without round brackets, which a fraction or an exponent does not need.
+-- Parses a part in brackets. Returns its MathML twice: with brackets, and without round brackets.
 function Reader:group()
   local open = self.tokens[self.at].text
   local close = closing[open]

@@ -12,8 +12,7 @@ local M = {}
 ---@field text string
 ---@field id string
 
--- Replaces names of the library in HTML-escaped text by links. In a longer name such as mr.Fold.train.lists, the
--- longest known beginning becomes a link.
+-- Replaces names of the library, or their longest known beginnings, in HTML-escaped text by links.
 local function with_names(text, links)
   return (text:gsub("%f[%w_]mr%.[%w_.:]*[%w_]", function(name)
     local known = name
@@ -28,8 +27,7 @@ local function styled(text, links)
   return with_names(text, links)
 end
 
--- Returns `text` converted to HTML. `found` converts the captures of each match of `pattern`, and `rest` the text
--- between the matches.
+-- Converts text to HTML: matches of `pattern` by `found`, and the text between them by `rest`.
 local function split(text, pattern, found, rest)
   local parts, from = {}, 1
   while true do
@@ -104,8 +102,7 @@ local function list_html(lines, links)
   return ("<%s>\n%s</%s>\n"):format(tag, table.concat(items), tag)
 end
 
--- Returns the kind of block that a line of Markdown belongs to: "table", "list" or "text". The line is neither a
--- heading nor a code fence.
+-- Returns the kind of block of a line that is neither a heading nor a code fence: "table", "list" or "text".
 local function kind_of(line)
   if line:match "^|" then return "table" end
   if line:match "^%- " or line:match "^%d+%. " then return "list" end

@@ -31,8 +31,7 @@ function M.pages()
   return pages
 end
 
--- Converts a relative link in a Markdown page of `folder` to a link of the built manual. It may lead to a Markdown
--- page, to a recipe, or to a module of the library, which has a page in the reference. Returns nil for any other link.
+-- Returns the link of the built manual for a link to a page, a recipe or a module in the sources; nil for others.
 local function built_link(folder, target)
   local path, anchor = (folder .. target):gsub("[%w_]+/%.%./", ""):match "^([^#]*)(.*)$"
   local recipe, module = path:match "^cookbook/([%w_]+)%.lua$", path:match "^%.%./moonrank/([%w_]+)%.lua$"
@@ -42,8 +41,7 @@ local function built_link(folder, target)
   return page and ("%s.html%s"):format(page:gsub("/", "_"), anchor)
 end
 
--- Replaces each link of `part`, a text from the page `name`, by the result of `replace`. The arguments of `replace`
--- are the label, the target, and the result of `built_link`.
+-- Replaces each link of the page `name` by replace(label, target, link of the built manual).
 local function with_links(part, name, replace)
   local folder = name:match "^.*/" or ""
   return (part:gsub("%[([^%]\n]+)%]%(([^%s()]+)%)", function(label, target)
@@ -105,8 +103,7 @@ end
 -- Returns a term in lower case and without hyphens, so that its spellings are equal.
 local function as_key(term) return (term:lower():gsub("%-", " ")) end
 
--- Returns the keys of a glossary entry: the parts of its heading, and the full name at the beginning of its text
--- ("Average precision: ...").
+-- Returns the keys of a glossary entry: parts of its heading, and the full name at the beginning of its text.
 local function keys_of(entry)
   local keys = {}
   for name in (entry.heading:gsub(" and ", ",") .. ","):gmatch "%s*(.-)," do keys[#keys + 1] = as_key(name) end

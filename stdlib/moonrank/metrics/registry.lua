@@ -93,8 +93,7 @@ function M.option(default, help, shown)
     expected = "a metric: its name, or a value such as mr.metrics.ndcg{k = 10}" }
 end
 
--- Returns true if the metric needs only the ranks of relevant rows. This excludes the gain exp2_plus_one, which
--- gives every row a gain above 0.
+-- Returns true if the metric needs only ranks of relevant rows. Under exp2_plus_one every row has a gain.
 local function reads_few(metric)
   return metric.reads_relevant_only and metric.ties == "mean" and metric.options.gain ~= "exp2_plus_one"
 end
@@ -113,15 +112,13 @@ end
 ---so that all other rows need no rank.
 function methods:reads_first() return self.k ~= nil and reads_few(self) end
 
--- Returns what a direct call of the metric gives for lists without relevant rows. DCG keeps its definition, because
--- with gain exp2_plus_one it is not 0 for such lists.
+-- Returns what a direct call gives for lists without relevant rows. DCG keeps its definition (exp2_plus_one).
 local function own_rule(metric)
   if metric.empty ~= "skip" or not metric.zero then return metric.empty end
   return metric.base == "dcg" and "definition" or "zero"
 end
 
--- Computes the metric of each list from ranked rows. `empty`, if given, replaces the metric's own rule for lists
--- without relevant rows.
+-- Computes the metric from ranked rows. `empty` replaces the metric's rule for lists without relevant rows.
 function methods:of_ranking(ranking, lists, empty)
   empty = empty or own_rule(self)
   if self.script == 0 then return self:values(ranking, empty) end
@@ -177,8 +174,7 @@ function getters:options()
   return options
 end
 
--- Raises the error for an unknown metric. For names as in other libraries ("NDCG@10", "MAP", "ndcg_10") it proposes
--- Moonrank's name.
+-- Raises the error for an unknown metric, which proposes Moonrank's name for "NDCG@10", "MAP" or "ndcg_10".
 local function refuse_name(text)
   local small, name = text:lower(), text:match "^[%a_][%w_]*" or text
   local word, k = small:match "^([%a_]-)[_.]?(%d+)$"
@@ -188,8 +184,7 @@ local function refuse_name(text)
   check.unknown("metric", name, registry:names())
 end
 
--- Returns the metric's name at the beginning of a text such as "ndcg@10". Raises an error that proposes other names
--- if there is none.
+-- Returns the metric's name at the beginning of a text such as "ndcg@10". Without one, raises an error.
 local function base_of(text)
   check.expect(type(text) == "string", "mr.metrics.parse", "text", text, "the name of a metric")
   local zero = text:find("\0", 1, true)
@@ -232,8 +227,7 @@ end
 ---Example: `require "moonrank.metrics.registry".takes("nrbp@5", "p")   --> true`
 function M.takes(text, option) return takes(registry:parse(base_of(text)), option) end
 
--- Raises an error if an option has a wrong value, does not belong to this metric, or contradicts a number in the
--- metric's name.
+-- Raises an error if an option is wrong, does not belong to this metric, or contradicts the metric's name.
 local function check_options(text, metric, options)
   local where = "mr.metrics." .. text
   metric_options:read(where, options)
@@ -249,8 +243,7 @@ local function check_options(text, metric, options)
   end
 end
 
--- Returns the metric's name with its cutoff k and, if `parameter` is true, with the number in parentheses:
--- "nrbp(0.95)@10".
+-- Returns the metric's name with its cutoff and, with `parameter`, its number: "nrbp(0.95)@10".
 local function name_with(metric, parameter)
   local number = parameter and ("(%.14g)"):format(metric.parameter) or ""
   return metric.base .. number .. (metric.k and "@" .. metric.k or "")
@@ -259,8 +252,7 @@ end
 -- Returns the metric's name with all its numbers, even if they have their default values: "nrbp(0.95)" for "nrbp".
 function getters:full_name() return name_with(self, self.parameter_name) end
 
--- Returns the metric's name with its cutoff k and its parameter (such as the persistence p of rbp), each only if it was
--- given in the name or in `options`: "rbp(0.8)@5".
+-- Returns the metric's name with those numbers that were given in the name or in `options`: "rbp(0.8)@5".
 local function full_name(metric, options)
   if options.k == nil and options[metric.parameter_name or "k"] == nil then return metric.name end
   return name_with(metric, metric.parameter_name and (options[metric.parameter_name] or metric.name:find "%("))

@@ -8,8 +8,7 @@ local tensors = require "moonrank.tensor"
 
 local largest_side = 65536
 
--- Returns the height and the width of an image after all convolutions and poolings. A value below 1 means that the
--- images are too small for the network.
+-- Returns height and width after all convolutions and poolings; below 1 if the images are too small.
 local function sizes_after(o)
   local height, width = o.height, o.width
   for _ = 1, #o.filters do

@@ -46,8 +46,7 @@ local function view_of(model)
   return setmetatable({}, { __index = setmetatable(fixed, { __index = buffer_of }), __newindex = assign })
 end
 
--- Returns the names of the fields that a model needs in a batch. A model that a script defined needs features if it has
--- an option `inputs`; what else it needs is not known.
+-- Returns the fields that a model needs in a batch. Of a script's model, only `features` can be known.
 local function reads(definition, config)
   if config.inputs then return { "features" } end
   if not definition.forward then return { "lists", "users", "items" } end
@@ -106,8 +105,7 @@ function M.check_batch(kind, batch, needed, device)
   end
 end
 
--- Raises an error unless the function `forward` of a model that a script defined returned one score per row, with the
--- parameters' dtype.
+-- Raises an error unless a script's `forward` returned one score per row, with the parameters' dtype.
 local function check_scores(self, scores, batch)
   local where, rows = "model " .. self.kind, batch.lists.rows
   check.expect(check.is_tensor(scores), where, "the result of forward", scores, "a tensor of one score per row")
@@ -357,8 +355,7 @@ function M.options_text(config)
   return core.safe_text(table.concat(parts, ", "))
 end
 
--- Returns the model as text: its options, and one line for each parameter and buffer with name, sizes and number of
--- entries.
+-- Returns the model as text: its options, and a line for each parameter and buffer.
 function Model:__tostring()
   local lines = { ("%s{%s}, %d parameters"):format(self.kind, M.options_text(self.config), self:size()) }
   local names, values = self:state()

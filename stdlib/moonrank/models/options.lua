@@ -71,8 +71,7 @@ end
 -- Returns the type of an option whose default value is `default`. A default that is an integer gives the type "number".
 local function type_of_default(default) return type(default) == "table" and "integer[]" or type(default) end
 
--- Returns the declaration of an option of a model that a script defines. The option is required unless it has a
--- default.
+-- Returns the declaration of an option of a script's model, which is required unless it has a default.
 local function row_of(name, required, default)
   local row = { help = "" }
   if common[name] then

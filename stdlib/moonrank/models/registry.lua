@@ -44,8 +44,7 @@ local definition_options = declare("mr.models.Definition", {
     help = "scores depend on batch and parameters alone, so that a GPU may replay an epoch" },
 })
 
--- Raises an error if a script passes an option to a model that it defined without any options. The error shows how to
--- declare the option, because forgetting this is a frequent mistake.
+-- Raises an error for an option of a script's model without any options; it shows how to declare the option.
 local function check_declared(where, definition, given)
   if definition.built_in or next(definition.required) or next(definition.options) or type(given) ~= "table" then
     return
@@ -58,8 +57,7 @@ local function check_declared(where, definition, given)
   end
 end
 
--- Checks the options of a model and fills in defaults. An option that is a list is copied, so that a later change of
--- the script's table does not change the model.
+-- Checks the options of a model and fills in defaults. Lists are copied, because scripts may change theirs.
 local function options_of(definition, given)
   local where = "mr.models." .. definition.name
   check_declared(where, definition, given)
@@ -136,8 +134,7 @@ end
 ---Returns true if a script defined a model with the name `name`.
 function M.of_script(name) return known[name] ~= nil and not known[name].built_in end
 
--- Replaces the parameters and buffers of a new model by tensors from a file. Missing tensors, and other sizes or types,
--- are errors.
+-- Replaces parameters and buffers of a new model by those of a file, which must have the same sizes and types.
 local function fill(made, by_name)
   local names, values = made:state()
   for i, name in ipairs(names) do

@@ -56,8 +56,7 @@ local function linear(o, weights, bias)
   }
 end
 
--- Returns features and grades minus their means, so that the regression needs no intercept, and also the means. With
--- `intercept = false`, nothing is subtracted.
+-- Returns features and grades minus their means (with an intercept), and the means.
 local function centred(o, x, y)
   if not o.intercept then return x, y, core.full({ x:size(2) }, 0, "float64", "cpu"), 0 end
   local mean_x, mean_y = x:mean(1), y:mean():item()

@@ -135,8 +135,7 @@ function Trees:save(path)
   models.write(path, "trees", self.config, { "trees" }, { self._booster:to_tensor(self._rounds) })
 end
 
--- Returns XGBoost's booster (the trees) from the tensors of a saved file. All indices in the file are checked before
--- XGBoost reads them.
+-- Returns XGBoost's booster from the tensors of a file, after checks of all indices in it.
 function Trees:_read(by_name)
   local o = self.config
   if not by_name.trees then check.fail "the file has no tensor 'trees'" end

@@ -17,8 +17,7 @@ local function described(x)
     or check.kind(x)
 end
 
--- Raises an error unless `x` is a tensor of the model's type and device with `count` rows (any number if `count` is
--- false) and the given number of dimensions.
+-- Raises an error unless `x` fits the model's type and device, `dims`, `count` (false: any) and `width`.
 local function check_tensor(model, what, x, dims, count, width)
   local first = model:parameters()[1]
   local fits = check.is_tensor(x) and x.dims == dims and x.dtype == first.dtype and x.device == first.device
@@ -62,8 +61,7 @@ local function sample(users, items, device)
     users = core.tensor(of_list, "int64", device), items = core.tensor(of_row, "int64", device) }
 end
 
--- Raises an error unless `forward` of a script's model returns the inner products of its vectors, for a few users and
--- items.
+-- Raises an error unless a script's `forward` returns the inner products of its vectors, for a few rows.
 local function check_products(model, users, items)
   local batch = sample(users, items, users.device)
   local ok, scores = pcall(model, batch)

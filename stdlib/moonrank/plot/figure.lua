@@ -120,8 +120,7 @@ local function draw_panels(page, o, area, shared)
   end
 end
 
--- Draws the title and the legend above all panels, and the caption below all panels. Returns the area that is left for
--- the panels.
+-- Draws the title and the legend above all panels, and the caption below. Returns the area between them.
 local function frame(page, o, shared)
   local area = { x = 0, y = 0, w = page.width, h = page.height }
   local function take(pixels) area.y, area.h = area.y + pixels, area.h - pixels end

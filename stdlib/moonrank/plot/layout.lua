@@ -72,8 +72,7 @@ function M.spread(items, gap, top, bottom)
   return moved
 end
 
--- Returns the labels at the right edge of a plot area, before overlapping labels are moved apart: names of series at
--- the ends of their lines, and texts of horizontal reference lines.
+-- Returns labels at the right edge, before they are moved apart: names of series and of reference lines.
 local function right_labels(panel, ends, box)
   local items = {}
   local function add(y, words, color)
@@ -101,8 +100,7 @@ function M.right_labels(panel, ends, box)
   return items
 end
 
--- True if the names of series can be written at the ends of their lines. The series must be few, their names short, and
--- the lines must end at the right edge and at different heights.
+-- True if few short names fit at the ends of lines that end at the right edge, at different heights.
 local function ends_are_free(panel, box, width)
   local named = M.named(panel)
   if #named == 0 or #named > 5 or panel.kind ~= "lines" then return false end

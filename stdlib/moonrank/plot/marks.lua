@@ -84,8 +84,7 @@ local ecdf_options = declare("mr.plot.Ecdf", {
     help = "several series; the options of a single one may be given without this list" },
 }, ecdf_series, axes)
 
--- Raises an error if an option that takes an array of entries got one entry without the array's braces. Such an entry
--- would be taken for an empty array.
+-- Raises an error for one entry without the array's braces, which would be taken for an empty array.
 local function check_list(where, name, list)
   if next(list) ~= nil and #list == 0 then
     check.fail("%s: %s has a field '%s', expected a list of entries", where, name, tostring(next(list)))

@@ -39,8 +39,7 @@ local function data_block(page, rows)
   return "$d" .. page.blocks
 end
 
--- True if gnuplot would cut a tick's label. gnuplot uses a label with a percent sign as a format, and cuts the result
--- to 49 bytes.
+-- True if gnuplot would cut a tick's label: one with a percent sign is a format of at most 49 bytes.
 local function is_cut(words) return #words > 45 and words:find("%", 1, true) ~= nil end
 
 local function tick_list(ticks)

@@ -51,8 +51,7 @@ local function widened(lo, hi, log, pad, whole)
   return (lo >= 0 and lo < margin) and 0 or lo - margin, (hi <= 0 and -hi < margin) and 0 or hi + margin
 end
 
--- True for a y axis of small range, e.g. of shares from 0 to 1. Its ticks may lie between integers even if all values
--- are integers.
+-- True for a y axis of small range, e.g. of shares: its ticks may lie between integers.
 local function may_be_between(axis, name) return name == "y" and axis.hi - axis.lo < 4 end
 
 ---Returns an axis that covers some values, or that has the range `o.range`. `o.pad` is the share of

@@ -64,8 +64,7 @@ local function same_length(where, who, name, one)
   check.length(where, name .. " of " .. who, #one[name], #one.y, "one for each y")
 end
 
--- Returns the colour and the line style of series i. The first eight series have eight colours and solid lines, the
--- next eight have dashed lines, and then come dotted lines.
+-- Returns colour and line style of series i: eight colours with solid lines, then dashed, then dotted ones.
 local function looks(one, i)
   local color = one.color or i
   return M.colors[(color - 1) % #M.colors + 1], one.style or style_order[(color - 1) // #M.colors % #style_order + 1]

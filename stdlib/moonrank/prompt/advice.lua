@@ -134,8 +134,7 @@ local function first_word(path, number)
   end
 end
 
--- Returns the index of the first token `=` between the parentheses of a call, as in f(name = value), and the index of
--- the opening parenthesis; nil if there is none.
+-- Returns the indices of the first `=` in the parentheses of a call, f(name = value), and of its parenthesis.
 local function named_argument(tokens)
   local open = {}
   for i, token in ipairs(tokens) do
@@ -151,8 +150,7 @@ end
 local keywords = { ["and"] = true, ["or"] = true, ["not"] = true, ["if"] = true, ["elseif"] = true, ["while"] = true,
   ["until"] = true, ["return"] = true, ["function"] = true, ["in"] = true }
 
--- Returns advice for a call with options in parentheses, f(name = value); nil if the text has no such call. The advice
--- shows the user's own call with braces, if the call is short and in one line.
+-- Returns advice for a call f(name = value): the user's own call with braces, if it is short; or nil.
 local function of_options(text)
   local tokens = lexer.tokens(text)
   local at, from = named_argument(tokens)

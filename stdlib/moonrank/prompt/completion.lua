@@ -92,8 +92,7 @@ local function open_brackets(tokens)
   return frames
 end
 
--- Returns the documentation of a method of this name in any class. The class of the value before the colon is not known
--- without running the text.
+-- Returns the documentation of a method of this name in any class: the class is known only by running the text.
 local function method(name)
   for _, source in ipairs(docs.sources()) do
     for _, item in ipairs(docs.of_source(source).items) do
@@ -116,8 +115,7 @@ local function callee(tokens, at)
   return type(value) == "function" and docs.item(value) or nil
 end
 
--- Returns the options that a LuaCATS type describes: the fields of an inline table type such as {a: integer}, or the
--- options of an option table such as mr.FitOptions.
+-- Returns the fields of a LuaCATS type such as {a: integer}, or the options of an option table.
 local function option_fields(kind)
   local inside = kind:match "^%s*(%b{})"
   local found = {}
@@ -170,8 +168,7 @@ function type_at(tokens, frames, n)
   return nil, frame.key
 end
 
--- Returns the options that the innermost open table does not have yet; none if no key can be typed at the end of the
--- text.
+-- Returns the options that the innermost open table does not have yet, where a key can be typed.
 local function option_names(tokens)
   local frames = open_brackets(tokens)
   local frame = frames[#frames]
@@ -219,8 +216,7 @@ local function strings(tokens, word)
   return #found > 0 and found or paths(word)
 end
 
--- Returns the names that may complete the word being typed: members after a dot or colon, options of a call, or else
--- keywords and names of the session.
+-- Returns names for the word being typed: members, options of a call, or keywords and names of the session.
 local function word_names(before, tokens, word)
   local path, separator = before:match "([%a_][%w_.]*)([.:])[%w_]*$"
   if path then

@@ -12,8 +12,7 @@ M.closes = { ["end"] = true, ["until"] = true }
 ---@field stop integer   position of the last byte
 ---@field line integer   line of the first byte
 
--- Returns the position at which the long bracket (such as [[...]]) that begins at `at` ends. Returns nil if no long
--- bracket begins there, and false if it is not closed.
+-- Returns where the long bracket at `at` ends; nil if none begins there, false if it is not closed.
 local function long_end(text, at)
   local level = text:match("^%[(=*)%[", at)
   if not level then return nil end
@@ -33,8 +32,7 @@ local function quoted_end(text, at)
   return false
 end
 
--- Returns the kind of the token that begins at `at` (nil for a comment), and the position at which it ends (false if it
--- is a string or comment that is not closed).
+-- Returns the kind of the token at `at` (nil for a comment), and where it ends (false if it is not closed).
 local function read(text, at)
   if text:find("^%-%-", at) then
     local stop = long_end(text, at + 2)

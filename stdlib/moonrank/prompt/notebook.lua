@@ -66,8 +66,7 @@ local function made_by(name, value)
   return type(method) == "function" and method(value) or nil
 end
 
--- Returns a value in the formats that a notebook shows: text, and HTML (of tables) or SVG (of figures). If a picture
--- cannot be made, as without gnuplot, the text has the reason.
+-- Returns a value as text, and as HTML (tables) or SVG (figures), or the reason why there is no picture.
 local function bundle_of(value)
   local bundle = { text = repl.text(value) }
   for format, method in pairs{ html = "to_html", svg = "to_svg" } do

@@ -19,8 +19,7 @@ end
 
 local plain_print = print
 
--- The function `print` of the prompt. It shows tables without a class like the prompt, and other values like Lua's
--- print.
+-- The prompt's `print`: tables without a class are shown like results, other values as Lua prints them.
 local function print_shown(...)
   local values = table.pack(...)
   for i = 1, values.n do

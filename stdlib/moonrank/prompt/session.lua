@@ -35,8 +35,7 @@ local function settle()
   fresh = {}
 end
 
--- Parses the `local` statement at token i. Returns the names that it declares, their attributes (`<const>`, `<close>`),
--- and the index of the token after them; nil if the statement is incomplete.
+-- Parses a `local` statement. Returns its names, their attributes and the index after them; nil if incomplete.
 local function declaration(tokens, i)
   local names, attributes = {}, {}
   repeat
@@ -108,8 +107,7 @@ function M.without_locals(text)
   return table.concat(parts) .. text:sub(from), names, constant, closed
 end
 
--- Returns code that declares the session's constants that occur in a text, except the names in `but`. The code is put
--- before the text when it is compiled.
+-- Returns code that declares the session's constants in a text, except those in `but`; it precedes the text.
 local function declared_constants(text, but)
   local own, known = {}, {}
   for _, name in ipairs(but) do known[name] = true end
@@ -122,8 +120,7 @@ local function declared_constants(text, but)
   return ("local %s <const> = %s; "):format(table.concat(own, " <const>, "), table.concat(own, ", "))
 end
 
--- If a text has statements and then an expression after the last semicolon, as in "x = x + 1; x", returns the text with
--- `return` before the expression. Returns nil for another text.
+-- Returns "x = x + 1; x" with `return` before the expression after the last semicolon; nil for other texts.
 local function with_last_shown(text, source)
   local depth, at = 0, nil
   for _, token in ipairs(lexer.tokens(text)) do

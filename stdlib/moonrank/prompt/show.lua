@@ -68,8 +68,7 @@ end
 
 local entry_text
 
--- Returns the first entries of a table as texts of at most `width` columns, with their keys, and the number of entries.
--- `inside` is a set of the tables that the table is in.
+-- Returns a table's first entries as texts, and their number. `inside` is a set of the tables around it.
 local function entries_of(t, levels, width, inside)
   local parts, n = {}, rawlen(t)
   inside[t] = true
@@ -139,8 +138,7 @@ local function table_text(t, width)
   return "{\n" .. table.concat(lines, "\n") .. "\n}"
 end
 
--- Returns the full name of a method of a core class, such as "mr.Tensor:shape"; nil if the function is not such a
--- method.
+-- Returns the full name of a method of the core, such as "mr.Tensor:shape"; nil for other functions.
 local function method_name(f)
   for class, parts in pairs(core.classes) do
     for name, method in pairs(parts.methods) do
