@@ -170,9 +170,8 @@ local function attempt(f, ...)
   if not ok then check.fail("doc --html: %s", check.reason(core.error_text(message))) end
 end
 
----Writes the manual into a folder, which is made if it does not exist. Pages of an earlier manual
----are replaced. If the folder contains any other file, an error is raised and nothing is written.
----No file is deleted.
+---Writes the manual into a folder, and replaces pages of an earlier one. If the folder has any other file, an error is
+---raised and nothing is written.
 ---@return string  text for the user: the number of pages, and the page to begin with
 function M.write(folder)
   check_folder(folder)

@@ -323,11 +323,7 @@ function Report:__tostring()
   return table.concat(lines, "\n")
 end
 
----Implements mr.bounds.check: checks a bound on lists of many sizes, prints a report and returns
----it. The report compares the gradient with differences, and the slopes of short lists with those
----of long lists. It also says whether the bounded value rises with the score, and its values at the
----worst and best score. It tests lists on which no ordering changes the metric, and finds where the
----gradient vanishes.
+---Implements mr.bounds.check: checks a bound on lists of many sizes, prints a report and returns it.
 ---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
 ---@param options? mr.bounds.CheckOptions
 function M.check(what, options)

@@ -56,9 +56,8 @@ for _, name in ipairs{ "weights", "count", "counted", "affine" } do
   M[name] = function(metric, ...) return M.of(metric)[name](metric, ...) end
 end
 
----Computes one value per list. `f` gets only lists for which an ordering of the rows can change the
----metric, with their scores. All other lists get the value 0 and no gradient, so that a 0/0 cannot
----enter the gradient. `f` is not called if no list remains; the result is then 0 times the scores.
+---Computes one value per list. `f` gets only lists for which an ordering can change the metric, with their scores.
+---Other lists get the value 0 and no gradient, so that a 0/0 cannot enter it. `f` is not called without lists.
 ---@param score mr.Tensor  [lists]
 ---@param f fun(score: mr.Tensor, lists: mr.Lists): mr.Tensor
 function M.where_counted(metric, lists, score, f)

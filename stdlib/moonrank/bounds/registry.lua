@@ -16,9 +16,8 @@ $F~(M) = E sigma(a (M - X))$. X is the metric of a random ranking, and $a = kapp
 `mr.bounds.distribution_bound` has options (kappa, samples, a ranker better than random).
 ]]
 
----Documentation of the distribution-based bounds, by the option `form` of
----mr.bounds.distribution_bound. Affine bounds are documented in the core. Where an entry's `text`
----states results of experiments, it names the script that prints the numbers.
+---Documentation of the distribution-based bounds, by the option `form` of mr.bounds.distribution_bound. An entry's
+---`text` names the script that prints the numbers which it states.
 M.forms = {
   cdf = {
     name = "distribution", formula = "F~(M)",

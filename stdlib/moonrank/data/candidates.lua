@@ -229,11 +229,9 @@ function M.of(fold, options)
   return new("fold:candidates", fold, (options_of(candidate_options, "fold:candidates", options, "valid")))
 end
 
----Returns tables about the users with relevant items in the evaluated part. `users` has their
----numbers. `targets` are each user's relevant items in that part. `known` are the items left out
----because the user rated them earlier, and `relevant` are the user's earlier relevant items.
----`novelty` counts users and items that train lacks. `targets`, `known` and `relevant`
----are mr.UserItems, which have the items of each user. All are made in the first call.
+---Returns, as mr.UserItems, each user's relevant items in the evaluated part (`targets`), the items left out because
+---the user rated them earlier (`known`), and earlier relevant items (`relevant`). `users` have targets. Made in the
+---first call.
 ---@return { users: mr.Tensor, targets: any, known: any, relevant: any, novelty: mr.data.Novelty }
 function Candidates:tables()
   if self._tables then return self._tables end

@@ -121,9 +121,8 @@ function M.with(set, changes)
   return (changes.users == nil and changes.items == nil) and with_ratings(made, set) or made
 end
 
----Returns true if the value is an mr.Dataset, and false for anything else, also for an object of a
----dataset class that a script defined. The batches of an mr.Dataset depend only on the options of
----the iteration; those of a script's class may depend on anything.
+---Returns true if the value is an mr.Dataset, whose batches depend only on the options of the iteration. It is false
+---for an object of a script's own dataset class.
 function M.is(dataset) return getmetatable(dataset) == Dataset end
 
 ---Some lists of a dataset with their inputs, as a model gets them in one call.
@@ -169,9 +168,8 @@ local function whole(self, device)
   return M.batch(batch)
 end
 
----Returns all lists of a dataset as one batch, on the default device (mr.device()); nil if the
----dataset has no lists. The dataset may be an object of a class that the script defined; its method
----`batches` then makes the batch.
+---Returns all lists of a dataset, also of a class of the script, as one batch on the default device; nil if there are
+---none.
 function M.whole_batch(dataset)
   if not M.is(dataset) then return dataset:batches{ size = math.max(1, dataset.count) }() end
   seen.note("other", dataset)

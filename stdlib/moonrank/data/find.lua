@@ -5,9 +5,8 @@ local check = require "moonrank.check"
 
 local M = {}
 
----Returns the path of a file or folder: `name` itself if it exists, else the path in the first data
----folder that contains `name` ($MOONRANK_DATA, ../shared/data, the user's data folder). A file that
----is there as `name`.gz is found, too. If no folder contains `name`, raises an error.
+---Returns the path of a file or folder, plain or as .gz: `name` itself, or its path in the first data folder that has
+---it ($MOONRANK_DATA, ../shared/data, the user's data folder). Otherwise raises an error.
 ---@param hint? string  advice that the error gives if the path is not found
 function M.path(name, hint)
   if type(name) ~= "string" or name == "" then

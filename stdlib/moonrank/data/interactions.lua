@@ -36,9 +36,8 @@ local function shapes_of(counts)
   return core.tensor(numbers, "int64", "cpu"), relevant
 end
 
----Finds the interactions of a dataset: its rows of grade 1 and higher. A pair of user and item that
----occurs twice is one interaction. Users who have every item of the catalogue are left out, because
----there is no negative for them.
+---Finds the interactions of a dataset: its different pairs of a user and an item of grade 1 or higher. Users who have
+---every item of the catalogue are left out, because there is no negative for them.
 ---@param set mr.Dataset  with users and items
 ---@param o mr.data.InteractionOptions
 ---@return mr.data.Interactions
@@ -80,10 +79,8 @@ local function items_by_user(set, users)
   return found
 end
 
----Returns the items of each user as a matrix [users, width], and a matrix of the same size that has 1
----where the first one has an item and 0 elsewhere. `width` is the number of items that a share of the
----users with interactions has at most, rounded down, but not less than `least` and not more than any
----user has. Items of users with more than `width` items are cut off, in the order of the dataset.
+---Returns a matrix [users, width] of the items of each user, and a matrix that has 1 where the first one has an item.
+---`width` is what the share of the users has at most, at least `least`. More items of a user are cut off.
 ---@param share number   0.9: the matrix has all items of at least 90 % of the users
 function Interactions:items_of_users(share, least, device)
   local by_user, counts, items, is_there = items_by_user(self._set, self._how.users), {}, {}, {}

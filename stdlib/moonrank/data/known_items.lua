@@ -51,9 +51,7 @@ local function rated_items(where, part, users, items)
   return relevant_items(where, part, users, items)
 end
 
----Returns the items that each user knows, as an mr.UserItems. If `known` is "rated", these are all
----items that the user rated in any of `parts`; if "relevant", only the relevant items; if "none",
----no items.
+---Returns the items that each user knows: all that the user rated in `parts`, only the relevant ones, or none.
 ---@param parts (mr.Dataset|mr.Ratings)[]
 ---@param known "rated"|"relevant"|"none"
 ---@param users integer  number of users

@@ -45,9 +45,8 @@ local function items_of(counts)
   return items
 end
 
----Counts the users and the relevant items in `targets` that are not in `train`; both tables have
----the relevant items of each user. With `leave_out`, users who are not in `train` are removed from
----`targets`. Returns the counts and `targets`.
+---Counts users and relevant items in `targets` that are not in `train`. With `leave_out`, such users are removed from
+---`targets`, which are the second result.
 ---@param train any     mr.UserItems
 ---@param targets any   mr.UserItems
 ---@return mr.data.Novelty
@@ -77,9 +76,7 @@ local function ids_of(data)
   return #ids > 0 and ids or nil
 end
 
----Counts the users and items of the dataset `data` that are not in `train`, or the queries if the
----datasets have names of queries. Returns nil if the datasets have neither users and items nor
----names of queries.
+---Counts the users and items of `data`, or the named queries, that are not in `train`; nil if there are neither.
 ---@param leave_out boolean  whether users without a relevant row in train are left out
 ---@return mr.data.Novelty?
 function M.between(train, data, leave_out)
@@ -112,9 +109,8 @@ local function range(all, field)
   return low == high and ("%d"):format(low) or ("%d to %d"):format(low, high)
 end
 
----Returns the lines about users, items or queries that are new to training, which are printed below
----a table of several evaluations. If the evaluations have different counts, a line shows the
----smallest and the largest.
+---Returns the lines about new users, items or queries that are printed below a table of evaluations. If counts differ,
+---a line shows the smallest and the largest.
 ---@param all mr.data.Novelty[]
 function M.lines(all)
   local lines = {}

@@ -31,9 +31,8 @@ end
 -- rows, the gain of a grade, and the smallest relevant grade.
 local trec_eval = { ties = "trec", empty = "zero", gain = "linear", relevant = 1 }
 
----Returns a metric by its name in Moonrank or in trec_eval, with trec_eval's conventions (such as
----how ties are ranked). Conventions in `given` replace those of trec_eval. A metric object is
----returned unchanged. `{"ap", bound = "minmax"}` gives AP rescaled by a bound.
+---Returns a metric by its name in Moonrank or in trec_eval, with trec_eval's conventions, which those in `given`
+---replace. A metric object is returned unchanged. `{"ap", bound = "minmax"}` gives AP rescaled by a bound.
 ---@param name string|mr.Metric|table
 ---@param given? mr.data.Conventions
 ---Example: `require("moonrank.data.retrieved").metric("ndcg_cut_10").k   --> 10`
@@ -178,15 +177,11 @@ function M.coverage(where, run, judgments, called)
   return { both = both, unknown = run.count - both, missing = judgments.count - both }
 end
 
----Returns a text about queries that are only in the run or only in the judgments: their number, and
----whether they count 0 or are left out. Returns nil if run and judgments have the same queries. Queries
----without judgments never count.
+---Returns how many queries are only in the run or only in the judgments, and whether they count 0 or are left out, in
+---words; nil if there are none. Queries without judgments never count.
 ---@param coverage { unknown: integer, missing: integer }  numbers of queries only in the run, only in the judgments
 ---@param judged integer  how many queries are judged
 ---@param missing "skip"|"zero"
----Example:
----local shortfall = require("moonrank.data.retrieved").shortfall
----shortfall({missing = 1, unknown = 0}, 9, "zero")   --> lacks 1 of the 9 judged queries, which count 0
 function M.shortfall(coverage, judged, missing)
   local parts = {}
   if coverage.missing > 0 then
@@ -199,9 +194,8 @@ function M.shortfall(coverage, judged, missing)
   return #parts > 0 and table.concat(parts, "; ") or nil
 end
 
----Returns the names of the queries on which runs are compared: with missing = "skip" the judged
----queries that all runs have, with "zero" all judged queries. They are in the order of the
----judgments.
+---Returns the judged queries on which runs are compared, in the order of the judgments: those that all runs have, or
+---with missing = "zero" all of them.
 ---@param runs mr.ScoredLists[]
 ---@param missing "skip"|"zero"
 function M.queries(runs, judgments, missing)
@@ -224,13 +218,13 @@ local function check_documents(where, called, r)
     core.safe_text(r.lists.documents[1]), core.safe_text(r.judgments.documents[1]))
 end
 
----Evaluates the queries named in `queries` of a run by metrics. `given` has conventions that
----replace those of trec_eval. If none of the run's documents is judged, raises an error. Also
----returns the number of relevant documents in the run.
+---Evaluates some queries of a run by metrics. `given` has conventions that replace those of trec_eval. It is an error
+---if none of the run's documents is judged.
 ---@param called string  name of the run, for error messages
 ---@param run mr.ScoredLists
 ---@param metrics (string|mr.Metric)[]
 ---@param given? mr.data.Conventions
+---@return mr.Evaluation
 ---@return integer found   rows of the run with at least the grade `relevant`
 function M.evaluate(where, called, run, judgments, queries, metrics, given)
   check.expect(type(metrics) == "table", "evaluate", "metrics", metrics, "a table of metrics")

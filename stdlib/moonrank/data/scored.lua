@@ -28,9 +28,8 @@ end
 ---Returns true if `x` is an mr.ScoredLists, such as mr.data.scores returns.
 function M.is(x) return getmetatable(x) == Scored end
 
----Returns the lists of a dataset, with a name for each query and each document. If the lists have
----no names, users and items give them: their ids in the file, or their numbers. Without users and
----items, the names are the number of the list and the number of the row within its list.
+---Returns the lists of a dataset with names of queries and documents: their own, or the ids of users and items in the
+---file, or numbers of users and items, or else of lists and of rows within a list.
 ---@param set mr.Dataset|mr.Lists
 ---Example: `require("moonrank.data.scored").named(mr.lists{{0, 1}, {1}}).documents[2]   --> 2`
 function M.named(set)
@@ -67,9 +66,8 @@ function M.check_unweighted(where, lists)
     .. "scores). Pass lists:weighted{weights = false, list_weights = false}", where)
 end
 
----Returns the grades of the documents of each query, as lists with names of queries and documents.
----`qrels` is the path of a TREC qrels file, lists, or a dataset; anything else is an error. Lists
----without names get names as in M.named.
+---Returns the grades of the documents of each query, as lists with names: from the path of a TREC qrels file, or from
+---lists or a dataset, which get names as in M.named.
 ---@param qrels string|mr.Lists|mr.Dataset
 function M.judgments(where, qrels)
   if type(qrels) == "string" then return core.read_trec_qrels(find.path(qrels)) end

@@ -29,9 +29,8 @@ local checkpoint_options = declare("mr.FitCheckpoint", {
     help = "resume from a file of another numerics version; last digits may then differ" },
 })
 
----Returns the path of the checkpoint file and how often it is written. `given` is the option
----`checkpoint` of mr.fit: a path, a table, or true for a file in the folder of `trial`. Returns nil
----if `given` is nil or false.
+---Returns the option `checkpoint` of mr.fit as a table. It may be a path, a table, or true for a file in the folder of
+---`trial`. Returns nil without checkpoints.
 function M.options(given, trial)
   if given == nil or given == false then return nil end
   if given == true then
@@ -252,9 +251,8 @@ function Keeper:open(passes)
   check_together(self)
 end
 
----Ends the checkpoints of a training that is complete or was interrupted. Notes the present state
----of the model and of the script's functions, so that the same process can resume from the same
----file.
+---Ends the checkpoints of a training. Notes the state of the model and of the script's functions, so that the same
+---process can resume from the same file.
 function Keeper:ended()
   if not self._code then return end
   local plan, path = self._plan, self._plan.checkpoint.path

@@ -28,9 +28,8 @@ local function known_lists(train, role, data)
   return dataset.chosen(data, numbers, data.name)
 end
 
----Returns the valid or test data of mr.fit; nil if the script passed none. If the option `users` is
----"known", lists of users without a relevant row in train are left out; candidates that include
----such users are an error.
+---Returns the valid or test data of mr.fit, without lists of users who have no relevant row in train if the option
+---`users` is "known". Candidates that include such users are then an error.
 ---@param o table  the options of mr.fit
 ---@param role "valid"|"test"
 ---@return mr.Dataset|mr.data.Candidates|nil

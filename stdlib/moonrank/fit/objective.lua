@@ -44,10 +44,8 @@ function Objective:prepare(batch)
   if self._prepare then self._prepare(self._model, batch) end
 end
 
----Returns the sum or the mean of the lists' losses, and the number by which the mean divides. This
----is the number of lists in which the order of the rows can change the loss's metric; with the
----reduction "rows", it is the number of rows. If lists have weights, it is the sum of the weights of
----these lists or rows.
+---Returns the sum or the mean of the lists' losses, and the number by which the mean divides: of lists that count or,
+---with the reduction "rows", of rows; if lists have weights, the sum of the weights of these.
 ---@param divides boolean  whether to return the mean
 function Objective:loss(scores, lists, divides)
   local values = self._values(self._loss, scores, lists)
@@ -66,9 +64,8 @@ function Objective:loss(scores, lists, divides)
   return values:sum(), counted
 end
 
----Returns the number that a step on the batch minimizes (loss, regularizers and penalty), and how
----many lists or rows count in the loss. In a parallel training the value is a sum, not a mean,
----because a process does not know how many lists count in the other processes.
+---Returns the number that a step on the batch minimizes (loss, regularizers and penalty), and how many lists or rows
+---count. In a parallel training the value is a sum, because a process does not know the counts of the others.
 function Objective:of_batch(batch)
   local _ <close> = phase.begin("forward", true)
   self:prepare(batch)

@@ -26,9 +26,8 @@ local function is_captured(path, functions)
   return false
 end
 
----Returns the text of the script's functions that the training uses (tokens and captured values);
----empty if it uses none. Moonrank's objects that hold these functions are left out, because their
----caches change.
+---Returns the script's functions that the training uses (tokens and captured values) as text, without Moonrank's
+---objects that hold them, whose caches change.
 ---@param settings table<string, string>   texts of the settings, by name
 ---@param formerly? boolean                 write former names of options, as earlier versions of Moonrank did
 function M.of(plan, settings, formerly)

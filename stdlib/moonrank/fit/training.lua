@@ -15,9 +15,8 @@ local M = {}
 -- training.
 local ended_early = 0
 
----Raises the error `interrupted` if Ctrl-C ended an earlier training of the script. So a loop of
----trainings ends even if the loop catches errors. At the interactive prompt, the next line can
----train again.
+---Raises the error `interrupted` if Ctrl-C ended an earlier training, so that a loop of trainings ends even if it
+---catches errors. At the interactive prompt, the next line can train again.
 function M.check_ended()
   if ended_early > 0 and core.interrupts() >= ended_early then error("interrupted", 0) end
   ended_early = 0

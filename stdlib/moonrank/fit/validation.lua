@@ -144,10 +144,8 @@ local function tested(plan)
   return found
 end
 
----Ends the evaluations of a training: loads the parameters of the epoch that the first metric chose
----into the model, and returns the evaluation of test (nil if test is not evaluated). Each metric of
----`select` is computed on test with the parameters of the epoch that this metric chose. After
----Ctrl-C test is not evaluated, because the training is not complete.
+---Ends a training's evaluations: loads the parameters that the first metric chose, and returns the evaluation of test,
+---where each metric of `select` has the parameters that it chose. After Ctrl-C, test is not evaluated.
 function Validation:finish(interrupted)
   local plan, run, selection = self._plan, self._run, self._selection
   if interrupted and self._epoch == #run.history then plan.learner:restore(self._snapshot) end

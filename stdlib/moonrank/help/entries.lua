@@ -115,11 +115,6 @@ end
 ---Returns the documentation of a function or method; nil if it has none.
 ---@param entry mr.help.Entry  without a path, the title has the function's own name
 ---@return mr.help.Description?
----Example:
----```lua
----local described = require("moonrank.help.entries").describe{path = "mr.arange", value = mr.arange}
----described.title   --> mr.arange(first, last, options)
----```
 function M.describe(entry)
   if entry.item then return of_item(entry.path, entry.item, entry.source) end
   local item, source = docs.item(entry.value)
@@ -195,13 +190,8 @@ function M.header_of(module)
   return nil
 end
 
----Returns the first sentence about a function or submodule of a module: of the function's
----documentation, or of the comment at the beginning of the submodule. It is "" if there is none.
+---Returns the first sentence about a function or submodule of a module; "" if there is none.
 ---@param name string  of the function or submodule
----Example:
----```lua
----require "moonrank.help.entries".member_summary(mr, "has_cuda")   --> Returns true if a GPU can be used, else false.
----```
 function M.member_summary(module, name)
   local value = rawget(module, name)
   if type(value) == "table" then return M.first_sentence(M.header_of(value) or "") end
@@ -209,17 +199,10 @@ function M.member_summary(module, name)
   return own == "" and rawequal(module, package.loaded["moonrank.metrics"]) and M.metric_summary(name) or own
 end
 
----Returns the methods of a class and the fields that it computes, including the methods and fields
----of its parent classes, sorted.
+---Returns the methods and computed fields of a class and of its parent classes, sorted.
 ---@param name string          "mr.Tensor"
 ---@param all mr.help.Entry[]  from `all`
 ---@return mr.help.Entry[]
----Example:
----```lua
----local entries = require "moonrank.help.entries"
----local members = entries.class_members("mr.Run", (entries.all()))
----members[1].path:match "^mr.Run"   --> mr.Run
----```
 function M.class_members(name, all)
   local found, seen = {}, {}
   local function put(entry, path)

@@ -107,17 +107,11 @@ local function matching(documents, topic, any)
   return hits
 end
 
----Returns the documents that contain every word of a topic, the best first. If there is no such
----document, returns the documents that contain at least one word, or an empty list. A synonym or
----stem of a word counts, too, with a lower score.
+---Returns the documents that contain every word of a topic, or else at least one of them, the best first. Synonyms and
+---stems of a word count, too, with a lower score.
 ---@param documents mr.help.Document[]
 ---@param topic string  words separated by blanks
 ---@return { path: string, summary: string, score: integer }[]
----Example:
----```lua
----local documents = {{path = "f", summary = "Adds.", text = "Adds."}}
----require("moonrank.help.search").find(documents, "add")[1].path   --> f
----```
 function M.find(documents, topic)
   local hits = matching(documents, topic, false)
   if #hits == 0 then hits = matching(documents, topic, true) end

@@ -173,9 +173,8 @@ function Loss:parameters() return { table.unpack(self._parameters or {}) } end
 
 function Loss:__tostring() return ("%s loss, bound %s"):format(self.name, self.bound_name) end
 
----Wraps a function of scores and lists that returns one value per list. `f` gets only lists for which
----an ordering of the rows can change the metric; all other lists have the value 0 and no gradient, so
----that a 0/0 cannot enter the gradient. Relevance in the lists has the dtype of the scores.
+---Wraps a function of scores and lists, so that it gets only lists for which an ordering can change the metric. All
+---other lists have the value 0 and no gradient, so that a 0/0 cannot enter it. Relevance has the dtype of the scores.
 ---@param f fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor
 ---@return fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor
 function M.on_counted(metric, f)

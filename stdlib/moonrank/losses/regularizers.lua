@@ -43,10 +43,8 @@ local function add_terms(terms, loss, factor)
   end
 end
 
----Returns the regularizer that a loss requests, as a function of a model and a batch. It is the sum
----over lists of lambda |factors|^2 for the list's user and for the items of the list's rows, where
----lambda is the number that the loss's option `regularize` gives for users or for items. Returns
----nil for a loss without a regularizer. A sum of losses requests the regularizers of its terms.
+---Returns the regularizer that a loss, or a sum of losses, requests; nil if it requests none. It is the sum over lists
+---of lambda |factors|^2 for the list's user and for the items of its rows.
 ---@return nil|fun(model: mr.Model, batch: mr.Batch): mr.Tensor
 function M.of(loss)
   local terms = {}

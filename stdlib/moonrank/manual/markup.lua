@@ -130,9 +130,9 @@ local function fenced(lines, info, links)
     .. ("<details><summary>Code of the figure</summary>%s</details>\n"):format(M.block(text, "lua", links))
 end
 
----Converts Markdown to HTML. Returns the HTML, the headings, and the title if a line begins with `#
----`. A fenced block that begins with "```figure Caption" has Lua code that returns a figure, and
----becomes the figure.
+---Converts Markdown to HTML. Returns the HTML, the headings, and the title, if there is one. A block of code that
+---begins with "```figure Caption" returns a figure, and becomes the figure.
+---@return string html
 ---@return mr.manual.Heading[] headings  without the title
 function M.html(text, links)
   local parts, headings, title, kind, lines, fence = {}, {}, nil, nil, {}, nil

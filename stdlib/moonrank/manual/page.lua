@@ -15,11 +15,6 @@ M.script_mark = "// Written by moonrank doc --html"
 ---Returns a complete HTML document with its style sheet inside.
 ---@param body string   HTML
 ---@param head? string  further HTML of the head
----Example:
----```lua
----local html = require("moonrank.manual.page").document("A & b", "", "")
----html:match "<title>.*</title>"   --> <title>A &amp; b</title>
----```
 function M.document(title, css, body, head)
   return table.concat{ '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
     '<meta name="viewport" content="width=device-width, initial-scale=1">\n', head and head .. "\n" or "",

@@ -47,27 +47,18 @@ local function part_of(metrics, option, words)
   return words .. " " .. table.concat(values, ", ")
 end
 
----Returns the conventions of metrics as one line: gain, ties, empty lists and cutoff, then any
----other convention that applies to them.
----Example:
----local line = require("moonrank.metrics.conventions").line
----line{mr.metrics.ndcg{k = 10}}   --> gain exp2; ties mean; empty lists skip; cutoff 10
+---Returns the conventions of metrics as one line, such as "gain exp2; ties mean; empty lists skip; cutoff 10".
 function M.line(metrics)
   local parts = {}
   for _, each in ipairs(said) do parts[#parts + 1] = part_of(metrics, each[1], each[2]) end
   return table.concat(parts, "; ")
 end
 
----Returns the conventions in which two metrics differ: "gain is exp2 for 'a' and linear for 'b'". If
----they differ in something else, returns all conventions of both.
+---Returns the conventions in which two metrics differ: "gain is exp2 for 'a' and linear for 'b'". If they differ in
+---something else, returns all conventions of both.
 ---@param a mr.Metric
 ---@param b mr.Metric
 ---@param of_a string  what `a` evaluated, in words
----Example:
----```lua
----local difference = require("moonrank.metrics.conventions").difference
----difference(mr.metrics.rr{}, mr.metrics.rr{ties = "worst"}, "A", "B")   --> ties is mean for A and worst for B
----```
 function M.difference(a, b, of_a, of_b)
   local parts = {}
   for _, each in ipairs(said) do
@@ -80,11 +71,7 @@ function M.difference(a, b, of_a, of_b)
   return ("%s for %s, and %s for %s"):format(M.line{ a }, of_a, M.line{ b }, of_b)
 end
 
----Returns the line to print below metrics that a study stored as plain numbers, without their
----conventions.
----Example:
----local unknown = require("moonrank.metrics.conventions").unknown
----unknown{"rr"}   --> gain, ties, empty lists and cutoff are unknown: rr was stored as a plain number
+---Returns the line below metrics that a study stored as plain numbers, without their conventions.
 function M.unknown(names)
   local form = "gain, ties, empty lists and cutoff are unknown: %s %s stored as %s"
   local one = #names == 1

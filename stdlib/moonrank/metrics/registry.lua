@@ -196,9 +196,8 @@ local function base_of(text)
   return base
 end
 
----Returns the sorted names of all metrics. With `having`, returns only metrics with this property:
----"swaps" (mr.losses.lambdarank takes them), "closed_forms" (their bounds need no estimates) or
----"has_smooth" (they have a smooth form).
+---Returns the sorted names of all metrics, or of those with a property: "swaps" (mr.losses.lambdarank takes them),
+---"closed_forms" (their bounds need no estimates) or "has_smooth".
 ---Example: `require "moonrank.metrics.registry".names("has_smooth")[1]   --> ap`
 function M.names(having)
   local names = {}
@@ -285,6 +284,7 @@ end
 ---Returns the text that `moonrank doc` prints for a metric: its options, and the bounds and losses
 ---that it works with. Returns nil if no metric has this name.
 ---@param text string  "ndcg@10", "metrics.ndcg"
+---@return string? text
 ---@return string? base  the metric's name without parameters
 ---Example: `require "moonrank.metrics.registry".written("map"):match "[^\n]*"   --> metric "ap", also called map`
 function M.written(text)
@@ -348,10 +348,8 @@ function M.define(name, f, minimize, tables, what)
   definitions.note("metric", name, what or f, restore)
 end
 
----Calls `f`, the function of exact ranks by which a script defined the metric `name`, and returns
----its values. Any result other than one value per list is an error. The lists that `f` gets have
----relevance in the dtype of the ranks. `f` gets ranks on the default device, where lists keep their
----tensors; the values are on the device of `ranks`.
+---Calls `f`, a script's function of exact ranks for the metric `name`, on the default device and with relevance in the
+---dtype of the ranks. Any result other than one value per list is an error.
 ---@param f fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
 function M.of_ranks(name, f, ranks, lists)
   local values = f(ranks:to(core.device()), lists:to(ranks.dtype))
@@ -375,9 +373,8 @@ function M.our_name(name)
   return base and (prefix or "") .. text:gsub("^[%w_]+", base, 1) or name
 end
 
----Makes a table of values by metric name readable by aliases, too, and returns the table:
----values.map is values.ap. An unknown name gives nil. If `what` is given and the table is not
----empty, an unknown name raises an error.
+---Makes a table of values by metric name readable by aliases, too: values.map is values.ap. An unknown name gives nil,
+---or with `what` an error, unless the table is empty.
 ---@param values table<string, any>
 ---@param what? string  owner of the values, for messages
 ---@return table<string, any>
@@ -392,9 +389,8 @@ function M.by_any_name(values, what)
   end })
 end
 
----Returns whether a metric is maximized or minimized. The name may have the prefix "valid_" or
----"test_", as in results of trials, or a bound, as in "ndcg[minmax]". Returns nil if the name is
----not a metric's.
+---Returns whether a metric is maximized or minimized. The name may have a prefix, as in results of trials, or a bound,
+---as in "ndcg[minmax]". Returns nil if it is not a metric's.
 ---Example: `require "moonrank.metrics.registry".direction("valid_nrbp_loss")   --> minimize`
 ---Example: `require "moonrank.metrics.registry".direction("seconds")   --> nil`
 function M.direction(name)
@@ -416,10 +412,8 @@ for _, name in ipairs{ "rmse", "mae", "mse", "mape", "error", "error_rate", "los
 end
 for _, name in ipairs{ "value", "accuracy", "coverage", "r2", "log_likelihood" } do usual[name] = "maximize" end
 
----Returns whether a result of this name is maximized or minimized. It knows metrics, also by alias
----("map"), common errors and costs ("rmse", "valid_loss"), and any name that ends in "loss".
----Returns nil for an unknown name; the caller then asks for a direction. No other list of
----directions exists.
+---Returns whether a result of this name is maximized or minimized: a metric, a common error or cost ("valid_loss"), or
+---a name that ends in "loss". Returns nil for others; the caller then asks for a direction.
 ---Example: `require("moonrank.metrics.registry").usual_direction("valid_rmse")   --> minimize`
 ---Example: `require("moonrank.metrics.registry").usual_direction("pair_loss")   --> minimize`
 ---Example: `require("moonrank.metrics.registry").usual_direction("profit")   --> nil`
@@ -430,12 +424,8 @@ function M.usual_direction(name)
   return M.direction(name) or usual[plain] or ours and M.direction(ours) or plain:find "loss$" and "minimize" or nil
 end
 
----Returns the metric as a function of exact ranks [rows] and lists, which returns one value per
----list. Ranks must have no ties.
+---Returns the metric as a function of exact ranks [rows] without ties and lists, which returns one value per list.
 ---@return fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
----Example:
----local err = require "moonrank.metrics.registry".on_ranks(mr.metrics.err{})
----err(mr.tensor{2, 1, 3}, mr.lists{{0, 1, 0}}):item()   --> 0.5
 function M.on_ranks(metric)
   local f = on_ranks[metric.script]
   -- The metric gets the negative ranks as scores. Different ranks have no ties, so the rule for ties does not change

@@ -192,23 +192,9 @@ local recommend_options = declare("mr.RecommendOptions", {
   { "names", "string[]", help = "names of the items, for printing" },
 })
 
----Returns the k items with the highest scores for a user, or for all users. With equal scores, the
----item with the lower number comes first. `seen` has the items that users already know: ratings, a
----part of a fold, a fold (its training part), or a table of these. `known` says which items of
----`seen` are left out: "rated" (default) all rated items, also with ratings below the threshold of
----relevance; "relevant" only relevant items; "none" no items. A part of a fold includes ratings
----that are in none of its lists, like in fold:evaluate. `user` is a number or, with `seen`, the
----user's name in the file.
+---Implements mr.Model:recommend for models and baselines.
 ---@param model mr.Model  a model that scores users and items
 ---@param options? mr.RecommendOptions
----Example:
----```lua
----local ratings = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4)
----local model = mr.models.popularity{fold = ratings:folds{k = 3}[1]}
----local unrated = model:recommend{user = 2, k = 90, seen = ratings}
----local not_relevant = model:recommend{user = 2, k = 90, seen = ratings, known = "relevant"}
----#unrated:of(2) < #not_relevant:of(2)   --> true
----```
 function M.recommend(model, options)
   local o = recommend_options:read("recommend", options)
   local users, items = number_of(model, o, "users"), number_of(model, o, "items")

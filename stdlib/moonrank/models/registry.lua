@@ -144,9 +144,8 @@ local function fill(made, by_name)
   return made
 end
 
----Makes a model from the contents of its saved file: first with initial parameters, which tensors
----of the file then replace. The size of the file limits how much memory the initial parameters can
----take.
+---Makes a model from the contents of its saved file. It first has initial parameters, whose memory the size of the file
+---limits, and then the tensors of the file.
 ---@param texts table<string, string>     kind and options of the model
 ---@param by_name table<string, mr.Tensor>
 function M.restore(texts, by_name)

@@ -20,9 +20,8 @@ local function solution(a, b)
   return found
 end
 
----Returns the weights w that minimise |y - X w|^2 + alpha |w|^2, for alpha above 0. If X has fewer
----rows than columns, w = X' (X X' + alpha I)^-1 y is computed, so that the matrix to be solved is
----small.
+---Returns the weights w that minimise |y - X w|^2 + alpha |w|^2, for alpha above 0. With fewer rows than columns, this
+---is w = X' (X X' + alpha I)^-1 y, where the matrix to be solved is small.
 ---@param x mr.Tensor  [rows, width] float64
 ---@param y mr.Tensor  [rows]
 ---@return mr.Tensor  [width]
@@ -116,10 +115,10 @@ local function measured(o, columns, w)
   return gap, slopes:totable()
 end
 
----Returns the weights w that minimise |y - X w|^2 / 2 + penalty |w|_1 (the lasso), found by
----coordinate descent on working sets of columns, starting at 0. The matrix X'X of all columns is
----never formed. x is [rows, width] and y is [rows], float64.
+---Returns the weights w that minimise |y - X w|^2 / 2 + penalty |w|_1 (the lasso), by coordinate descent on working
+---sets of columns from 0, without X'X of all columns. x is [rows, width] and y is [rows], float64.
 ---@param o { x: mr.Tensor, y: mr.Tensor, penalty: number, tolerance: number, passes: integer }
+---@return number[] weights
 ---@return number? gap  duality gap; nil if it is at most the tolerance
 function M.lasso(o)
   local columns, w, passes = o.x:t(), {}, o.passes
@@ -137,9 +136,8 @@ function M.lasso(o)
   end
 end
 
----Returns the objective of logistic regression of rows: a function from weights to the cross
----entropy of rows that are relevant (1) or not (0), its gradient and its matrix of second
----derivatives. The last two are computed only if the argument `curved` is true.
+---Returns the objective of logistic regression of rows: a function from weights to the cross entropy and, if `curved`
+---is true, its gradient and its matrix of second derivatives.
 ---@param x mr.Tensor  [rows, width] float64
 ---@param relevant mr.Tensor  [rows]
 ---@return fun(w: mr.Tensor, curved: boolean): number, mr.Tensor?, mr.Tensor?
@@ -169,10 +167,8 @@ local function of_list(x, better, w, curved)
   return value, gradient, x:t():matmul(x * curves:sum(2):reshape(n, 1)) - x:t():matmul(curves:matmul(x))
 end
 
----Returns the objective of logistic regression of pairs, and the number of pairs. The objective is
----a function from weights to the sum of log(1 + exp(-(s_i - s_j))) over pairs of rows of a list
----with grades y_i > y_j, its gradient and its matrix of second derivatives. The last two are
----computed only if the argument `curved` is true.
+---Returns the objective of logistic regression of pairs, like `rows`: the sum of log(1 + exp(-(s_i - s_j))) over pairs
+---of rows of a list with grades y_i > y_j. Also returns the number of pairs.
 ---@param x mr.Tensor  [rows, width] float64
 ---@param y mr.Tensor  [rows] float64
 ---@param sizes integer[]  number of rows of each list
@@ -211,6 +207,7 @@ local most_steps = 100
 ---halving, starting at 0.
 ---@param f fun(w: mr.Tensor, curved: boolean): number, mr.Tensor?, mr.Tensor?  like M.rows
 ---@param free boolean  whether the last weight has no penalty
+---@return number[] weights
 ---@return boolean? unfinished  true if the method did not converge
 function M.newton(f, width, alpha, free)
   local penalties = {}

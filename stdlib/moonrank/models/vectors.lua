@@ -98,9 +98,8 @@ function M.recorded(model)
   if M.has(model) then return joined(model) end
 end
 
----Returns two matrices, users and items, if the model's scores are inner products of their rows,
----added up as in lists:factor_scores. Returns nil for other models and for functions. If a script
----defined the model, the vectors are compared with the scores of a few rows.
+---Returns two matrices, users and items, whose rows have the model's scores as inner products; nil for other models and
+---for functions. The vectors of a script's model are compared with the scores of a few rows.
 function M.of(model)
   if not M.has(model) then return nil end
   return tensors.no_grad(function()

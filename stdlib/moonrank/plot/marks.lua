@@ -282,9 +282,8 @@ local function steps(values, axis)
   return rows
 end
 
----Builds the panel of empirical distribution functions. Returns the panel and the checked options.
----NaN and infinite values are left out, also from the number of values that shares are divided by. A
----series without finite values is an error.
+---Builds the panel of empirical distribution functions, without NaN and infinite values. A series that has only such
+---values is an error. Returns the panel and the checked options.
 function M.ecdf(given)
   local where = "mr.plot.ecdf"
   local o = ecdf_options:read(where, given)

@@ -54,9 +54,8 @@ end
 -- True for a y axis of small range, e.g. of shares: its ticks may lie between integers.
 local function may_be_between(axis, name) return name == "y" and axis.hi - axis.lo < 4 end
 
----Returns an axis that covers some values, or that has the range `o.range`. `o.pad` is the share of
----the values' range that is left empty at each end. Values that cannot be drawn (NaN, infinite) are
----ignored.
+---Returns an axis that covers the finite values, with the share `o.pad` of their range empty at each end, or an axis
+---with the range `o.range`.
 ---@param o { name: string, label?: string, log?: boolean, range?: number[], values: number[], pad: number }
 ---@return mr.plot.Axis
 function M.axis(where, o)

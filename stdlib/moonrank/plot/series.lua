@@ -70,9 +70,8 @@ local function looks(one, i)
   return M.colors[(color - 1) % #M.colors + 1], one.style or style_order[(color - 1) // #M.colors % #style_order + 1]
 end
 
----Returns an array of the series of a figure: the array in its option `series`, or one series made
----from other options of the figure, which are removed from `o`. Both together, and neither, are
----errors.
+---Returns the series of a figure: those in its option `series`, or one made from other options, which are removed from
+---`o`. Both together, and neither, are errors.
 ---@param o table       options of the figure
 ---@param declaration mr.options.Declaration  of the options of one series
 function M.list(where, o, declaration)

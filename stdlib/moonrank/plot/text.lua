@@ -69,9 +69,8 @@ function M.width(text, size)
   return ems * size
 end
 
----Returns the lines of a text, broken between words so that each line is at most `pixels` wide. A
----longer word has a line of its own. Line breaks in the text are kept. Without a text, the list is
----empty.
+---Returns the lines of a text, broken between words so that each is at most `pixels` wide, unless a word is longer.
+---Line breaks in the text are kept. Without a text, the list is empty.
 ---@param size number    of the font, in pixels
 ---Example: `#require("moonrank.plot.text").wrap("one two three", 10, 50)   --> 2`
 function M.wrap(text, size, pixels)

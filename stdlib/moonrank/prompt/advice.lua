@@ -206,9 +206,8 @@ end
 
 local python_words = { ["for"] = true, ["if"] = true, ["while"] = true, ["elseif"] = true }
 
----Returns an error message if the last line of a typed text begins a block as in Python, with a colon
----or with range(n). Lua would wait for more lines, because a method's name may follow the colon.
----Returns nil for other text.
+---Returns an error message if the last line of a typed text begins a block as in Python, with a colon or with range(n).
+---Lua would wait for more lines, because a method's name may follow the colon. Returns nil for other text.
 ---Example: `#require("moonrank.prompt.advice").python_block("for i in range(3):", "x") > 10   --> true`
 function M.python_block(text, name)
   local number = select(2, text:gsub("\n", "")) + 1
@@ -243,9 +242,8 @@ local function of_rules(message)
   end
 end
 
----Returns an error message with advice on what to write instead; without advice for the error, the
----message is unchanged. An error inside the library also gets the position of the script's line
----that called the library. Pass this function to xpcall as message handler.
+---Returns an error message with advice on what to write instead, if there is any. An error inside the library also gets
+---the position of the script's line. Pass this function to xpcall as message handler.
 ---Example: `require("moonrank.prompt.advice").add("f:1: error near '&'")   --> f:1: error near '&'; write a and b`
 function M.add(message)
   if type(message) ~= "string" then return message end

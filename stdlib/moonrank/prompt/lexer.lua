@@ -79,15 +79,9 @@ end
 
 local blocks = { ["function"] = true, ["if"] = true, ["do"] = true }  -- keywords that begin a block, which `end` closes
 
----Returns the indices of the first and last token of every function that begins in line `first` and
----ends in line `last`. As in debug.getinfo, a function may also begin in the line of its opening
----parenthesis.
+---Returns {first token, last token} of every function from line `first` to line `last`. As in debug.getinfo, a function
+---may also begin in the line of its opening parenthesis.
 ---@return integer[][]  {first, last} for each function
----Example:
----```lua
----local lexer = require "moonrank.prompt.lexer"
----lexer.functions(lexer.tokens("f(function(x) end)"), 1, 1)[1][2]   --> 7
----```
 function M.functions(tokens, first, last)
   local open, found = {}, {}
   for i, token in ipairs(tokens) do

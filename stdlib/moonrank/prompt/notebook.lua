@@ -78,13 +78,10 @@ local function bundle_of(value)
   return bundle
 end
 
----Runs a cell, and returns its values as the notebook shows them, unless the cell ends with a
----semicolon. Values that are neither tables of results nor figures share a line.
+---Runs a cell, and returns its values as the notebook shows them, unless it ends with a semicolon. Values that are
+---neither tables of results nor figures share a line.
 ---@param t { code: string, name: string }  the cell, and its name in error messages
 ---@return { outputs: table[], leaving: boolean }
----Example:
----local notebook = require "moonrank.prompt.notebook"
----notebook.cell{code = "local x = 1\nx + 1", name = "In[1]"}.outputs[1].text   --> 2
 function M.cell(t)
   local chunk, problem = compiled(t.code, t.name)
   if not chunk then error(advice.add(problem), 0) end

@@ -54,17 +54,10 @@ local function declaration(tokens, i)
   return names, attributes, i
 end
 
----Turns the top-level local declarations of a chunk into assignments. Returns the new text with the
----same line numbers, the declared names, which of the names are constants, and the first `<close>`
----variable. `compile` makes a `<close>` variable an error, because it would be closed at the end of
----the chunk.
----@return table<string, boolean>
+---Turns the top-level local declarations of a chunk into assignments. Returns the text with the same lines, the names,
+---which of them are constants, and the first `<close>` variable, which would be closed at the end of the chunk.
+---@return string, string[], table<string, boolean>
 ---@return { name: string, line: integer }?
----Example:
----```lua
----local without_locals = require("moonrank.prompt.session").without_locals
----without_locals("f() local x, y = 1, 2")   --> f() x, y = 1, 2, {"x", "y"}, {}, nil
----```
 function M.without_locals(text)
   local tokens, depth, names, parts, from = lexer.tokens(text), 0, {}, {}, 1
   local constant, closed = {}, nil
@@ -143,10 +136,9 @@ local function settled_error(text, name, message)
   return require("moonrank.prompt.advice").python_block(text, name) or message
 end
 
----Compiles typed text (an expression, statements, or statements and an expression after the last
----semicolon), and returns a function that runs it and returns the expression's values. Returns nil
----and the error message if the text cannot be compiled, assigns to a constant, or declares a
----`<close>` variable outside of every block.
+---Compiles typed text (an expression, statements, or both after a semicolon) to a function that returns the
+---expression's values. Returns nil and the error for wrong text, for an assignment to a constant, and for a `<close>`
+---variable outside of every block.
 ---@param name? string  name of the text in error messages; default "stdin"
 function M.compile(text, name)
   name = name or "stdin"

@@ -171,9 +171,8 @@ local function function_text(f)
   return ("%s, defined in %s:%d"):format(tostring(f), info.short_src, info.linedefined)
 end
 
----Returns the text that the prompt shows for a value. A table is shown with the tables in it, at
----most 40 entries and a line for each. A function is shown by its documentation, and any other value
----by tostring.
+---Returns the text that the prompt shows for a value: a table with the tables in it, in at most 40 entries, a function
+---by its documentation, and any other value by tostring.
 ---@param width? integer  columns of a line; default 100
 ---Example: `require("moonrank.prompt.show").text{1, {2, 3}, name = "x"}   --> {1, {2, 3}, name = "x"}`
 function M.text(value, width)

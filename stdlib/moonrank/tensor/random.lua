@@ -25,9 +25,8 @@ function M.seed(n)
   scope = { seed = n, name = "", calls = 0, rows_before = 0 }
 end
 
----Starts new random numbers: random calls without a seed of their own use `seed`, and streams that
----depend on `name`. Closing the returned value, as `local _ <close> = ...` does at the end of a
----block, restores the previous seed and streams.
+---Lets random calls without a seed of their own use `seed`, and streams that depend on `name`, until the returned value
+---is closed, as by `local _ <close> = ...` at the end of a block.
 ---@param rows_before? integer  rows of the batch that processes with a lower number hold (default 0)
 ---@return any  to be closed
 function M.scope(seed, name, rows_before)
@@ -35,10 +34,7 @@ function M.scope(seed, name, rows_before)
   return scopes.open(name, function() scope = new end, function() scope = before end)
 end
 
----Starts the random numbers of a training step, which depend only on the fit's seed and the step's
----number. Closing the returned value, as `local _ <close> = ...` does at the end of a block,
----restores the previous seed and streams. If several processes share a batch, `rows_before` is the
----number of its rows before this process's share.
+---Like `scope`, for a training step: the numbers depend only on the fit's seed and the step's number.
 ---@param rows_before? integer  default 0
 ---@return any  to be closed
 function M.of_step(seed, step, rows_before) return M.scope(seed, ("step %d"):format(step), rows_before) end
