@@ -22,8 +22,7 @@ local M = {}
 ---@return mr.Tensor  [rows]
 function M.scores(model, dataset) return (validation.scored(model, dataset)) end
 
----Scores the rows of a dataset with a model, and returns the metrics of these scores as an
----mr.Evaluation.
+---Scores the rows of a dataset with a model, and returns the metrics of these scores as an mr.Evaluation.
 ---@param metrics (string|mr.Metric|table)[]
 function M.test(model, dataset, metrics)
   seen.note("other", dataset)

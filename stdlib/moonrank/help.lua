@@ -285,10 +285,9 @@ local function meant(topic, all)
   return last and named(last, all) or {}
 end
 
----Returns the documentation of everything that a name means: functions, classes, methods, fields,
----options, bounds, metrics, recipes, and pages of the manual ("guide/sweeps"). The name may be
----copied from a script. If nothing has this name, all documentation is searched for the topic's
----words, and the hits are listed, the best first.
+---Returns the documentation of everything that a name means: functions, classes, methods, fields, options, bounds,
+---metrics, recipes, and pages of the manual ("guide/sweeps"). The name may be copied from a script. If nothing has this
+---name, all documentation is searched for the topic's words, and the hits are listed, the best first.
 ---@param topic string   `ndcg`, `metrics.ndcg`, `ndcg@10`, `mr.Tensor:sum`, `fold.train`, `fit.patience`,
 ---   `minmax`, `learning rate`
 ---@return string        an error is raised, with the nearest name, if nothing contains the words
@@ -316,8 +315,7 @@ end
 ---Example: `require "moonrank.help".about("mr.has_cuda"):match "^[^\n]*"   --> mr.has_cuda()`
 function M.about(topic) return M.wrapped(M.text(topic)) end
 
----Returns a text of `text` or `of` in lines that fit the terminal. Recipes are code and stay as they
----are.
+---Returns a text of `text` or `of` in lines that fit the terminal. Recipes are code and stay as they are.
 function M.wrapped(text)
   local parts, width = {}, terminal.width()
   for part in (text .. between):gmatch("(.-)" .. between) do

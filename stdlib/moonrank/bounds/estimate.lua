@@ -138,8 +138,7 @@ local function of_class(metric, class, options)
   return found[key]
 end
 
----Estimates statistics of a metric over all rankings of a list with these grades. A list without
----rows is an error.
+---Estimates statistics of a metric over all rankings of a list with these grades. A list without rows is an error.
 ---@param options? mr.bounds.EstimateOptions
 function M.of(metric, grades, options) return of_class(metric, core.grade_class(grades), options) end
 

@@ -190,8 +190,7 @@ end
 ---in train are left out.
 function Candidates:get_ranked_users() return self._options.users end
 
----Iterates over batches of the dataset of the evaluated part (valid or test), like
----mr.Dataset:batches.
+---Iterates over batches of the dataset of the evaluated part (valid or test), like mr.Dataset:batches.
 ---@param options? mr.data.BatchesOptions
 ---@return fun(): mr.Batch?
 function Candidates:batches(options) return self.data:batches(options) end

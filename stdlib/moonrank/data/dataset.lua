@@ -416,8 +416,7 @@ function Dataset:pointwise()
   })
 end
 
----Returns a dataset, named `name`, of the lists of `self` whose numbers are in `numbers`, in the
----order of `numbers`.
+---Returns a dataset, named `name`, of the lists of `self` whose numbers are in `numbers`, in the order of `numbers`.
 function M.chosen(self, numbers, name)
   local batch = batch_of(self, core.tensor(numbers, "int64", "cpu"), 1, #numbers, "cpu")
   batch.size, batch.name, batch.levels, batch.ids = nil, name, self.levels or nil, self.ids or nil

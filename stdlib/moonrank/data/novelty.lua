@@ -123,8 +123,7 @@ function M.lines(all)
   return lines
 end
 
----Returns the line about users, items or queries that are new to training, as it is printed below a
----table.
+---Returns the line about users, items or queries that are new to training, as it is printed below a table.
 function Novelty:__tostring() return M.lines{ self }[1] end
 
 ---Returns the counts as text such as "users=3;all_users=40", which a store of trials saves.
@@ -134,8 +133,7 @@ function Novelty:text()
   return table.concat(parts, ";")
 end
 
----Returns an mr.data.Novelty from text that Novelty:text returned; nil if a count is missing in the
----text.
+---Returns an mr.data.Novelty from text that Novelty:text returned; nil if a count is missing in the text.
 ---@return mr.data.Novelty?
 function M.kept(text)
   local parts = {}

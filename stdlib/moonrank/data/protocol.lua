@@ -5,8 +5,7 @@ local declare = require("moonrank.options").declare
 
 local M = {}
 
----Defaults of the options `test` (share of the data in the test part) and `n` (number of test items
----of each user).
+---Defaults of the options `test` (share of the data in the test part) and `n` (number of test items of each user).
 M.defaults = { test = 0.2, n = 1 }
 
 -- Maps each value of the option `by` to the further options that it accepts, with their defaults. The value false
@@ -93,8 +92,7 @@ local words = {
   given = function() return "As the files say" end,
 }
 
----Returns the first line of a fold's summary: how the parts were divided, the number of negatives
----and the seed.
+---Returns the first line of a fold's summary: how the parts were divided, the number of negatives and the seed.
 ---@param o table            options that M.options returned
 ---@param number integer     number of the fold
 ---@param short_users integer  number of users with fewer unseen items than the requested negatives

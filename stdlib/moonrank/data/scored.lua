@@ -17,8 +17,7 @@ local M = {}
 ---@field count integer     number of queries
 local Scored = check.class("mr.ScoredLists")
 
----Makes an mr.ScoredLists from lists that have names of queries and documents, and a score for each
----row.
+---Makes an mr.ScoredLists from lists that have names of queries and documents, and a score for each row.
 ---@param scores mr.Tensor  [rows]
 ---@param name string       path of the file, or the name that the script gave
 function M.new(lists, scores, name)

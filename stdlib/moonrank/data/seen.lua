@@ -30,8 +30,7 @@ local Enough = setmetatable({}, { __name = "mr.data.Enough", __tostring = functi
 ---@param stop? "fit"|"any"
 function M.begin(stop) record = { entries = {}, by_key = {}, others = 0, stop = stop or false } end
 
----Returns true if `message` is the error value that ended a trial because `begin` was called with
----the option `stop`.
+---Returns true if `message` is the error value that ended a trial because `begin` was called with the option `stop`.
 function M.is_enough(message) return message == Enough end
 
 ---Returns true between `begin` and `finish`, while the datasets that a trial uses are recorded.

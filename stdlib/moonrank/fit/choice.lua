@@ -29,8 +29,7 @@ function Choice:__tostring()
     self.first and ("NaN in every epoch on %s"):format(self._part) or "no epoch was validated")
 end
 
----Chooses a validated epoch if the metric's value is the best so far, and then copies the model's
----parameters.
+---Chooses a validated epoch if the metric's value is the best so far, and then copies the model's parameters.
 function M.see(choice, entry, learner)
   choice.first = choice.first or entry.epoch
   local name, best = choice.metric.name, choice.best

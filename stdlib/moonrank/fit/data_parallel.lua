@@ -43,8 +43,7 @@ function Group:step(optimizer, loss, counted, mean, clip)
   return total, math.tointeger(all) or all
 end
 
----Calls `find` only in the process of rank 0, sends its numbers to all processes, and returns them
----in every process.
+---Calls `find` only in the process of rank 0, sends its numbers to all processes, and returns them in every process.
 ---@param find fun(): number[]
 ---@param count integer  number of numbers
 function Group:of_first(find, count)

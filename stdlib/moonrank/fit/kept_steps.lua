@@ -31,8 +31,7 @@ end
 ---@class mr.fit.KeptSteps
 local KeptSteps = check.class("mr.fit.KeptSteps")
 
----Makes the object that writes and reads the tensors of a checkpoint file for a training by
----optimizer steps.
+---Makes the object that writes and reads the tensors of a checkpoint file for a training by optimizer steps.
 ---@param learner table          the model, with the parameters of its loss
 ---@param optimizer mr.Optimizer  bound
 ---@return mr.fit.KeptSteps

@@ -60,8 +60,7 @@ function M.facts(plan, part)
   return { candidates = false, new_to_training = new and tostring(new), novelty = new }
 end
 
----Warns if the part that chooses the epoch (valid, or test) has users without a relevant row in
----train.
+---Warns if the part that chooses the epoch (valid, or test) has users without a relevant row in train.
 function M.warn(plan)
   local new = plan.facts and plan.facts.novelty
   if not new or not new.users or new.users == 0 or new.left_out then return end

@@ -81,8 +81,7 @@ function M.new(plan)
   }, Run)
 end
 
----Appends an epoch, whose metrics are not computed yet, to the history of a run and returns the
----epoch.
+---Appends an epoch, whose metrics are not computed yet, to the history of a run and returns the epoch.
 ---@param replayed integer  number of epochs of the run so far that the GPU replayed
 function M.add(run, loss, replayed)
   local entry = M.epoch{ epoch = #run.history + 1, loss = loss, metrics = {} }

@@ -48,8 +48,7 @@ function M.of(plan, settings, formerly)
   return #functions > 0 and table.concat(lines, "\n") or ""
 end
 
----Compares two texts that `of` returned. Returns one line per change that says what changed; nil if
----nothing changed.
+---Compares two texts that `of` returned. Returns one line per change that says what changed; nil if nothing changed.
 ---@param formerly? fun(): string  makes the text `now` with former names of options, for older checkpoints
 function M.changes(was, now, formerly)
   local changed = was ~= now and code.changes(was, now, formerly)

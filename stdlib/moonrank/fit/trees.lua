@@ -132,8 +132,7 @@ local function xgboost_lists(objective, lists)
   return set:pointwise().lists
 end
 
----Makes the object that grows the trees of a training, one round per epoch, from the features of
----train.
+---Makes the object that grows the trees of a training, one round per epoch, from the features of train.
 ---@return mr.fit.Rounds
 function M.start(plan)
   local model, lists = plan.model, plan.train.lists

@@ -61,8 +61,7 @@ end
 ---Example: `require "moonrank.help.docs".option_names()[1]:match "^mr%."   --> mr.`
 function M.option_names() return check.names(declaring_files()) end
 
----Returns the documentation of a class or an option table of the standard library; nil if none has
----this name.
+---Returns the documentation of a class or an option table of the standard library; nil if none has this name.
 ---@return table?  fields, text, parents
 ---@return string? source  the file that declares it
 ---Example: `require "moonrank.help.docs".class("mr.FitOptions").fields[1].name   --> model`

@@ -136,8 +136,7 @@ function M.options_of(param) return docs.fields((param.type:gsub("[%?%[%]]", "")
 -- Abbreviations such as "e.g." and "et al.", whose full stop does not end a sentence.
 local abbreviations = { Eq = true, Eqs = true, al = true, g = true, e = true, Fig = true }
 
----Returns the first sentence of a text. A full stop in brackets or after an abbreviation does not
----end the sentence.
+---Returns the first sentence of a text. A full stop in brackets or after an abbreviation does not end the sentence.
 ---Example: `require "moonrank.help.entries".first_sentence "Adds (e.g. 1). More."   --> Adds (e.g. 1).`
 function M.first_sentence(text)
   local line, from = text:gsub("\n\n.*", ""):gsub("\n", " "), 1
@@ -163,8 +162,7 @@ function M.summary(value)
   return row and M.first_sentence(row.doc) or ""
 end
 
----Returns the first sentence of a metric's documentation in the metric registry; "" if the metric
----is not known.
+---Returns the first sentence of a metric's documentation in the metric registry; "" if the metric is not known.
 ---Example: `require "moonrank.help.entries".metric_summary "tbg":match "^%S+"   --> Time-biased`
 function M.metric_summary(name)
   local text = metrics.written(name)

@@ -122,8 +122,7 @@ function M.find(documents, topic)
   return hits
 end
 
----Returns search hits as lines of text for printing: at most 20 hits, and the number of further
----hits.
+---Returns search hits as lines of text for printing: at most 20 hits, and the number of further hits.
 ---@param hits { path: string, summary: string }[]
 function M.written(hits)
   local width, lines = 0, {}

@@ -33,8 +33,7 @@ local function word(token)
   return escape(token.text)
 end
 
----Returns Lua code as HTML for a <pre> element, with syntax highlighting and with links on names of
----the library.
+---Returns Lua code as HTML for a <pre> element, with syntax highlighting and with links on names of the library.
 ---Example: `require "moonrank.manual.code".html("local x")   --> <span class="k">local</span> x`
 function M.html(text, links)
   -- the added "\n" closes a comment in the last line

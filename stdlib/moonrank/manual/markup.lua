@@ -39,8 +39,7 @@ local function split(text, pattern, found, rest)
   end
 end
 
----Converts the Markdown text of a paragraph or table cell to HTML: `code`, **strong**, $formulas$
----and links.
+---Converts the Markdown text of a paragraph or table cell to HTML: `code`, **strong**, $formulas$ and links.
 ---Example: `require "moonrank.manual.markup".inline "a `b` < c"   --> a <code>b</code> &lt; c`
 function M.inline(text, links)
   links = links or {}
@@ -56,8 +55,7 @@ function M.inline(text, links)
   return split(text, "`([^`]+)`", mono, with_formulas)
 end
 
----Returns the text of a heading in the form of the HTML attribute `id`, which follows # in an
----address.
+---Returns the text of a heading in the form of the HTML attribute `id`, which follows # in an address.
 ---Example: `require "moonrank.manual.markup".id "First steps: a list"   --> first-steps-a-list`
 function M.id(text) return (text:lower():gsub("'", ""):gsub("[^%w]+", "-"):gsub("^%-", ""):gsub("%-$", "")) end
 

@@ -79,8 +79,7 @@ end
 ---@field id? string                     anchor of the title: the name that the page describes
 ---@field next? { file: string, title: string }
 
----Returns a page of the manual as an HTML document, with header, table of contents and search
----field.
+---Returns a page of the manual as an HTML document, with header, table of contents and search field.
 ---@param o { parts: string[][], site: table[], version: string }  parts: {file, title} of each link in the header;
 ---   site: file, title and pages of each part in the navigation at the side; version: text of the footer
 function M.html(page, o)

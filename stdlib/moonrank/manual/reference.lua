@@ -336,8 +336,7 @@ local function takers_of(self)
   return takers
 end
 
----Returns the reference: pages with their bodies as HTML, and the link to the description of each
----name.
+---Returns the reference: pages with their bodies as HTML, and the link to the description of each name.
 ---@return mr.manual.Reference
 ---Example: `require "moonrank.manual.reference".new().links["mr.fit"]   --> reference_mr.html#mr.fit`
 function M.new()

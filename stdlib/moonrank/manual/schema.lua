@@ -76,8 +76,7 @@ M.tables = {
     what = "description for people: `80 lists, 3408 rows`" } },
 }
 
----Returns the columns of every SQL table in a sweep store of the newest version, by the name of the
----table.
+---Returns the columns of every SQL table in a sweep store of the newest version, by the name of the table.
 ---@return table<string, { name: string, type: string, required: boolean }[]>
 ---Example: `require "moonrank.manual.schema".columns().lists[3].type   --> BLOB`
 function M.columns()

@@ -88,8 +88,7 @@ function M.page(name)
   end
 end
 
----Returns the entries of the glossary in its order: the heading, such as "DCG and nDCG", and the text
----below it.
+---Returns the entries of the glossary in its order: the heading, such as "DCG and nDCG", and the text below it.
 ---@return { heading: string, text: string }[]
 ---Example: `require "moonrank.manual.texts".terms()[1].heading   --> List`
 function M.terms()

@@ -221,8 +221,7 @@ local function takes(metric, option)
   return option == "name"
 end
 
----Returns true if the metric named in `text`, such as "nrbp@5", takes this option. An unknown
----metric is an error.
+---Returns true if the metric named in `text`, such as "nrbp@5", takes this option. An unknown metric is an error.
 ---Example: `require "moonrank.metrics.registry".takes("nrbp@5", "p")   --> true`
 function M.takes(text, option) return takes(registry:parse(base_of(text)), option) end
 
@@ -302,8 +301,7 @@ function M.written(text)
   return table.concat(lines, "\n"), metric.base
 end
 
----Returns a table of those given options that the metric named in `text` takes. An unknown metric
----is an error.
+---Returns a table of those given options that the metric named in `text` takes. An unknown metric is an error.
 ---Example: `require "moonrank.metrics.registry".taken("rr", {gain = "linear", ties = "worst"}).gain   --> nil`
 function M.taken(text, options)
   local taken = {}
@@ -356,8 +354,7 @@ function M.of_ranks(name, f, ranks, lists)
   return check.one_per("list", "metric " .. name, values, lists.count):to(ranks.device)
 end
 
----Returns the registry's name of a metric, without k and p and not as an alias. Returns nil if
----there is no such metric.
+---Returns the registry's name of a metric, without k and p and not as an alias. Returns nil if there is no such metric.
 ---Example: `require "moonrank.metrics.registry".known("map@5")   --> ap`
 function M.known(text) return registry:base(text) end
 

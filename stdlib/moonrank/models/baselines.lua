@@ -286,8 +286,7 @@ local in_file = {
     { count_of "users", count_of "items", required(seed_of "scores") }),
 }
 
----Makes a baseline from the contents of its saved file. Contents that do not fit together are an
----error.
+---Makes a baseline from the contents of its saved file. Contents that do not fit together are an error.
 ---@param texts table<string, string>  kind and options of the baseline
 ---@param by_name table<string, mr.Tensor>
 function M.restore(texts, by_name)

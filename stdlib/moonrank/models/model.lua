@@ -53,8 +53,7 @@ local function reads(definition, config)
   return definition.built_in and config.users and { "lists", "users", "items" } or {}
 end
 
----Makes a model from its definition (functions such as forward), its options, parameters and
----buffers.
+---Makes a model from its definition (functions such as forward), its options, parameters and buffers.
 ---@param definition table  an mr.models.Definition that was checked
 ---@param config table      options of the model
 ---@param names string[]    names of the parameters, in order
@@ -86,8 +85,7 @@ function M.does_nothing(model, method)
   return getmetatable(model) == Model and rawget(model, method) == nil and not model._definition[method]
 end
 
----Raises an error if `batch` is not a table, or lacks a field that the model needs, such as
----`features`.
+---Raises an error if `batch` is not a table, or lacks a field that the model needs, such as `features`.
 ---@param kind string        kind of the model, for messages
 ---@param needed string[]    among "lists", "features", "users", "items"
 ---@param device? string     device of the model's parameters, where the batch's tensors must be

@@ -43,8 +43,7 @@ function M.activation(default, help)
     help = help or "activation of the hidden layers" }
 end
 
----Types that a script can give to the required options of a model that it defines
----(mr.models.define).
+---Types that a script can give to the required options of a model that it defines (mr.models.define).
 M.types = { "integer", "number", "string", "boolean", "integers" }
 
 ---Returns true if the value is a table of integers with the keys 1, 2, ... and no other keys.

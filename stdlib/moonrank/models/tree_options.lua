@@ -130,8 +130,7 @@ function M.checked(options)
   return o
 end
 
----Returns the names and values (as texts) of XGBoost's parameters for the options of
----mr.models.trees.
+---Returns the names and values (as texts) of XGBoost's parameters for the options of mr.models.trees.
 function M.parameters(o)
   local own = o.objective == "loss"
   local names = { "objective", "seed_per_iteration", "booster", "validate_parameters" }

@@ -143,8 +143,7 @@ function Trees:_read(by_name)
   return core.read_booster(by_name.trees, o.features, o.classes or 0, objective, o.threads)
 end
 
----Makes a model of trees from the contents of its saved file. All contents are checked before
----XGBoost reads them.
+---Makes a model of trees from the contents of its saved file. All contents are checked before XGBoost reads them.
 ---@param texts table<string, string>
 ---@param by_name table<string, mr.Tensor>
 function M.restore(texts, by_name)

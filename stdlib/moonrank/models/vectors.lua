@@ -112,8 +112,7 @@ function M.of(model)
   end)
 end
 
----Returns a function that scores batches by inner products of vectors that `of` returned; nil
----without vectors.
+---Returns a function that scores batches by inner products of vectors that `of` returned; nil without vectors.
 ---@param users mr.Tensor?
 ---@param items mr.Tensor?
 ---@return (fun(batch: mr.Batch): mr.Tensor)?

@@ -29,8 +29,7 @@ M.common = declare("mr.plot.Common", {
   { "ylabel", "string|number", help = "label of the y axis" },
 }, M.page)
 
----Declares the options of figures whose axes have numbers: their ranges, and whether they are
----logarithmic.
+---Declares the options of figures whose axes have numbers: their ranges, and whether they are logarithmic.
 M.scales = declare("mr.plot.Scales", {
   "Axes",
   { "xlog", "boolean", default = false, help = "whether the x axis is logarithmic" },

@@ -249,8 +249,7 @@ function M.draw(page, panel, region, plan, o)
   plot_command(page, panel, box)
 end
 
----Adds a panel to a page of text characters for the terminal. Here, gnuplot chooses the layout
----itself.
+---Adds a panel to a page of text characters for the terminal. Here, gnuplot chooses the layout itself.
 ---@param page table  from `page`; its width and height are numbers of characters
 function M.draw_text(page, panel)
   page.add("reset")

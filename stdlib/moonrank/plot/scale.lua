@@ -18,8 +18,7 @@ local largest_drawn = 1e150
 local function finite(x) return x == x and x <= largest_drawn and x >= -largest_drawn end
 M.finite = finite
 
----Returns true if a number can be drawn on an axis: it is finite, and positive if the axis is
----logarithmic.
+---Returns true if a number can be drawn on an axis: it is finite, and positive if the axis is logarithmic.
 ---@param axis { log: boolean? }
 function M.shows(axis, x) return finite(x) and (not axis.log or x >= 1 / largest_drawn) end
 

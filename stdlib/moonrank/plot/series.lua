@@ -96,8 +96,7 @@ function M.list(where, o, declaration)
   return list
 end
 
----Checks the options of one series. Returns the series with its colour and line style, and a name
----for error messages.
+---Checks the options of one series. Returns the series with its colour and line style, and a name for error messages.
 ---@param given table     options of the series
 ---@param i integer       number of the series in the figure, which decides its colour
 function M.one(where, given, i, declaration)

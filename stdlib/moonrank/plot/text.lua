@@ -34,8 +34,7 @@ function M.quote(text) return "'" .. M.plain(text):gsub("[\n']", double) .. "'" 
 ---or the name of a series.
 function M.quote_line(text) return M.quote((tostring(text):gsub("\r?\n", " "))) end
 
----Returns a number as text for gnuplot: a float with 10 significant digits, an integer with all
----digits.
+---Returns a number as text for gnuplot: a float with 10 significant digits, an integer with all digits.
 function M.number(x)
   if x ~= x then return "NaN" end
   return (math.type(x) == "integer" and "%d" or "%.10g"):format(x)

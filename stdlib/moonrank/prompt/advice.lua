@@ -112,8 +112,7 @@ local of_words = {
 
 local typed, typed_name = "", "stdin"  -- text that the user typed last at the prompt, and its name in errors
 
----Stores the text that was typed at the prompt, in which `add` later looks up the line with a
----syntax error.
+---Stores the text that was typed at the prompt, in which `add` later looks up the line with a syntax error.
 function M.note(text, name) typed, typed_name = text, name end
 
 local function text_of(path)

@@ -42,8 +42,7 @@ local exit = setmetatable({}, { __name = "exit", __call = function() leaving = t
 local help = setmetatable({}, { __name = "help", __call = function(_, value) require("moonrank.help").help(value) end,
   __tostring = function() return "help" end })
 
----Prints a value that the calling function also returns. The REPL then does not print the returned
----value again.
+---Prints a value that the calling function also returns. The REPL then does not print the returned value again.
 function M.report(value)
   print(value)
   reported[value] = true

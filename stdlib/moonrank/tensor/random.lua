@@ -43,8 +43,7 @@ function M.of_step(seed, step, rows_before) return M.scope(seed, ("step %d"):for
 ---share the batch; else 0.
 function M.rows_before() return scope.rows_before end
 
----Returns the seed and the name of the stream for the next random call that got no seed, and counts
----this call.
+---Returns the seed and the name of the stream for the next random call that got no seed, and counts this call.
 ---@param stream string  purpose of the numbers, such as "dropout"
 function M.next(stream)
   scope.calls = scope.calls + 1
