@@ -165,8 +165,7 @@ end
 
 -- Calls a function of the core. If it fails, raises its error again as an error of `moonrank doc --html`.
 local function attempt(f, ...)
-  local ok, message = pcall(f, ...)
-  if message == "interrupted" then error(message, 0) end
+  local ok, message = check.attempt(f, ...)
   if not ok then check.fail("doc --html: %s", check.reason(core.error_text(message))) end
 end
 

@@ -266,8 +266,7 @@ function M.load(path)
   end
   for i, name in ipairs(names) do by_name[name] = values[i] end
   local restore = by_key.kind == "trees" and require("moonrank.models.trees").restore or registry.restore
-  local ok, model = pcall(restore, by_key, by_name)
-  if model == "interrupted" then error(model, 0) end
+  local ok, model = check.attempt(restore, by_key, by_name)
   if not ok then check.fail("%s: %s", path, (tostring(model):gsub("^[^\n]-:%d+: ", ""))) end
   return model
 end

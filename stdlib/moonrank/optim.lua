@@ -136,8 +136,7 @@ function Optimizer:load(path)
   for i, key in ipairs(keys) do
     check.expect(key ~= "kind" or values[i] == self.name, path, "the kind of optimizer", values[i], self.name)
   end
-  local ok, message = pcall(self._resume, self, names, tensors)
-  if message == "interrupted" then error(message, 0) end
+  local ok, message = check.attempt(self._resume, self, names, tensors)
   if not ok then
     check.fail("%s: the state in the file does not fit these parameters: %s", path,
       core.safe_text(check.reason(message)))

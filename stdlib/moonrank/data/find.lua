@@ -5,6 +5,11 @@ local check = require "moonrank.check"
 
 local M = {}
 
+-- Returns the path of a file that may also be there as .gz; nil if it is not.
+local function existing(path)
+  return core.file_exists(path) and path or core.file_exists(path .. ".gz") and path .. ".gz" or nil
+end
+
 ---Returns the path of a file or folder, plain or as .gz: `name` itself, or its path in the first data folder that has
 ---it ($MOONRANK_DATA, ../shared/data, the user's data folder). Otherwise raises an error.
 ---@param hint? string  advice that the error gives if the path is not found
@@ -15,9 +20,8 @@ function M.path(name, hint)
   local tried = {}
   for _, folder in ipairs(name:sub(1, 1) == "/" and { "" } or core.data_folders()) do
     local path = folder == "" and name or folder .. "/" .. name
-    for _, ending in ipairs{ "", ".gz" } do
-      if core.file_exists(path .. ending) then return path .. ending end
-    end
+    local found = existing(path)
+    if found then return found end
     tried[#tried + 1] = path
   end
   check.fail("data '%s' not found; looked for %s%s", name, table.concat(tried, ", "), hint and "; " .. hint or "")
@@ -27,9 +31,8 @@ end
 ---nil if none of the files exists.
 function M.file(path, names)
   for _, name in ipairs(names) do
-    for _, ending in ipairs{ "", ".gz" } do
-      if core.file_exists(path .. "/" .. name .. ending) then return path .. "/" .. name .. ending end
-    end
+    local found = existing(path .. "/" .. name)
+    if found then return found end
   end
 end
 

@@ -48,21 +48,8 @@ local shown_of = setmetatable({}, { __mode = "k" })
 ---@field chosen_on string                  what chose `best`: "valid", "test" or "last epoch" (also in `choices`)
 ---@field replayed integer                  number of epochs that the GPU replayed from a recording of an earlier epoch
 ---@field name string                       the option `name` of mr.fit
-local Run = check.exact_all("mr.Run:", { __name = "mr.Run" })
-
-local absent = { best = true, test = true, scores = true }
-
-function Run.__index(_, name)
-  local found = rawget(Run, name)
-  if found ~= nil or absent[name] then return found end
-  local known = check.names(absent)
-  for _, each in ipairs{ "history", "choices", "interrupted", "stopped", "resumed", "metrics", "data", "chosen_on",
-    "replayed", "name" } do known[#known + 1] = each end
-  for method in pairs(Run) do
-    if not method:match "^_" then known[#known + 1] = method end
-  end
-  check.unknown("field of mr.Run", name, known)
-end
+local Run = check.class "mr.Run"
+for _, name in ipairs{ "best", "test", "scores" } do Run["get_" .. name] = function() end end  -- nil is no error
 
 ---Makes an empty run for a training that has not begun.
 function M.new(plan)
@@ -265,16 +252,8 @@ function Run:restore(metric)
   check.unknown("metric that chose an epoch", metric, names)
 end
 
----Returns a table of the run's history, with one row per epoch: losses and metrics.
+---Returns a table of the run's history, with one row per epoch: losses and metrics (`run.history:table()`).
 ---@return mr.Table
----Example:
----```lua
----local model = mr.models.mf{users = 30, items = 90, factors = 2}
----local fold = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4):folds{k = 3}[1]
----local run = mr.fit{model = model, loss = mr.losses.ap{}, train = fold.train, valid = fold.valid,
----  optimizer = mr.optim.adam{lr = 0.01}, epochs = 3, metrics = {"ap"}, progress = false}
----#run:table().rows   --> 3
----```
 function Run:table() return self.history:table() end
 
 -- Returns a text as a JSON string, with quotes and escapes.

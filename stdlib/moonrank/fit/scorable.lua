@@ -49,8 +49,7 @@ local function try(plan, role, data)
   local batch = data:batches{ size = 1 }()
   if not batch then return end
   local _ <close> = random.scope(plan.seed, "first list of " .. role)
-  local ok, message = pcall(tensors.no_grad, function() plan.model(batch) end)
-  if message == "interrupted" then error(message, 0) end
+  local ok, message = check.attempt(tensors.no_grad, function() plan.model(batch) end)
   if not ok then check.fail("mr.fit: the model cannot score %s: %s", role, check.retold(message)) end
 end
 

@@ -295,8 +295,7 @@ function M.restore(texts, by_name)
     if name ~= "kind" then given[name] = math.tointeger(tonumber(text)) or tonumber(text) or text end
   end
   local o = in_file[kind]:read("the file", given)
-  local ok, found = pcall(read[kind], o, by_name)
-  if found == "interrupted" then error(found, 0) end
+  local ok, found = check.attempt(read[kind], o, by_name)
   return ok and found or check.fail("%s", check.reason(found))
 end
 

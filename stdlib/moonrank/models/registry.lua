@@ -152,8 +152,8 @@ function M.restore(texts, by_name)
   if baselines.kinds[texts.kind] then return baselines.restore(texts, by_name) end
   local definition = known[texts.kind]
   if not definition then
-    local kinds = { table.unpack(check.names(baselines.kinds)) }
-    table.move(check.names(known), 1, #check.names(known), #kinds + 1, kinds)
+    local kinds = check.names(baselines.kinds)
+    for kind in pairs(known) do kinds[#kinds + 1] = kind end
     table.sort(kinds)
     check.fail("the kind of model in the file is %s, expected one of: %s. mr.models.define defines others",
       check.found(texts.kind), table.concat(kinds, ", "))

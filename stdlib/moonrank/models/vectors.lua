@@ -64,8 +64,7 @@ end
 -- Raises an error unless a script's `forward` returns the inner products of its vectors, for a few rows.
 local function check_products(model, users, items)
   local batch = sample(users, items, users.device)
-  local ok, scores = pcall(model, batch)
-  if scores == "interrupted" then error(scores, 0) end
+  local ok, scores = check.attempt(model, batch)
   if not ok then
     check.fail("model %s: vectors needs a function forward that scores users and items, but forward failed: %s",
       model.kind, check.retold(scores))

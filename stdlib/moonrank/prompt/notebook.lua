@@ -70,9 +70,8 @@ end
 local function bundle_of(value)
   local bundle = { text = repl.text(value) }
   for format, method in pairs{ html = "to_html", svg = "to_svg" } do
-    local ok, found = pcall(made_by, method, value)
+    local ok, found = check.attempt(made_by, method, value)
     if ok then bundle[format] = found
-    elseif found == "interrupted" then error(found, 0)
     else bundle.text = ("%s\n%s"):format(bundle.text, core.safe_text(tostring(found), true)) end
   end
   return bundle
@@ -119,8 +118,7 @@ function M.inspect(t)
   topic = topic .. (topic ~= "" and t.after:match "^[%w_]*" or "")
   if topic == "" then topic = t.before:match "([%a_][%w_.:]*)%s*[({][^(){}]*$" or "" end
   if topic == "" then return { found = false } end
-  local ok, text = pcall(function() return require("moonrank.help").of(repl.asked(topic)) end)
-  if not ok and text == "interrupted" then error(text, 0) end
+  local ok, text = check.attempt(function() return require("moonrank.help").of(repl.asked(topic)) end)
   return { found = ok, text = ok and text or nil }
 end
 
