@@ -5,7 +5,6 @@ local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local model_options = require "moonrank.models.options"
 local registry = require "moonrank.models.registry"
-local tensors = require "moonrank.tensor"
 
 local M = {}
 
@@ -29,11 +28,8 @@ local mf = {
     if o.score == "dot" then o.score = nil end
   end,
   parameters = function(o)
-    local function matrix(name, rows)
-      return tensors.uniform({ rows, o.factors },
-        { low = -o.init, high = o.init, seed = o.seed, stream = "mf " .. name, dtype = o.dtype })
-    end
-    return { users = matrix("users", o.users), items = matrix("items", o.items) }, { "users", "items" }
+    return { users = model_options.factors("users", o), items = model_options.factors("items", o) },
+      { "users", "items" }
   end,
   forward = function(self, batch)
     local users, items = vectors_of(self)

@@ -33,13 +33,11 @@ function M.sizes(relevant, nsr)
   for _, p in ipairs(relevant) do
     check.expect(math.type(p) == "integer" and p > 0 and p <= most_rows, "bounds of lists",
       "a number of relevant rows in the option relevant", p, "an integer from 1 to %d", most_rows)
-    for _, ratio in ipairs(nsr) do
-      check.expect(type(ratio) == "number" and ratio >= 0 and p * ratio <= most_rows, "bounds of lists",
-        "a ratio in the option nsr", ratio, "a number from 0 to %d for %d relevant rows", most_rows // p, p)
-    end
   end
   for _, ratio in ipairs(nsr) do
     for _, p in ipairs(relevant) do
+      check.expect(type(ratio) == "number" and ratio >= 0 and p * ratio <= most_rows, "bounds of lists",
+        "a ratio in the option nsr", ratio, "a number from 0 to %d for %d relevant rows", most_rows // p, p)
       sizes[#sizes + 1] = { n = p + math.max(1, math.floor(p * ratio + 0.5)), p = p, nsr = ratio }
     end
   end

@@ -458,7 +458,6 @@ function Dataset:split(options)
     in_order(self, table.move(order, 1, n, 1, {}), "part")
 end
 
----Returns the number of lists of the dataset: `#dataset`.
 ---Writes the grades of the rows as TREC judgments, like lists:to_qrels. Without names, users and items
 ---give them: their ids in the file, or their numbers.
 ---@param path string

@@ -5,8 +5,7 @@ local lexer = require "moonrank.prompt.lexer"
 local M = {}
 
 local keywords = {}
-for word in ([[and break do else elseif end false for function goto if in local nil not or repeat return then true until
-  while]]):gmatch "%a+" do keywords[word] = true end
+for _, word in ipairs(lexer.keywords) do keywords[word] = true end
 
 local function span(class, text) return ('<span class="%s">%s</span>'):format(class, escape(text)) end
 

@@ -3,6 +3,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local options = require "moonrank.options"
+local tensors = require "moonrank.tensor"
 
 local M = {}
 
@@ -23,6 +24,12 @@ M.of_pairs = options.unlisted("models of users and items", {
 })
 
 M.init = { "init", "number", default = 0.01, above = 0, help = "initial factors are uniform in (-init, init)" }
+
+---Makes the initial factors of the "users" or "items" of a matrix factorisation, by its options.
+function M.factors(name, o)
+  return tensors.uniform({ o[name], o.factors },
+    { low = -o.init, high = o.init, seed = o.seed, stream = "mf " .. name, dtype = o.dtype })
+end
 
 M.inputs = { "inputs", "integer", required = true, least = 1, also = { "input_dim", "in_features", "n_features" },
   help = "number of features" }

@@ -41,15 +41,14 @@ local category_options = declare("mr.plot.Categories", {
 
 local bars_options = declare("mr.plot.Bars", {
   "Data",
-  { "series", "mr.plot.Bar[]", help = "several series; the options of a single one may be given without this list" },
+  series.row "mr.plot.Bar",
   { "labels", "boolean|string", default = false,
     help = "the value at the end of each bar: true, or a format such as \"%.2f\"" },
 }, category_options, bar_series, marks.scales, marks.common)
 
 local intervals_options = declare("mr.plot.Intervals", {
   "Data",
-  { "series", "mr.plot.Interval[]",
-    help = "several series; the options of a single one may be given without this list" },
+  series.row "mr.plot.Interval",
   scale.range_row("range", "that of the data", "value"),
 }, category_options, interval_series, marks.common)
 

@@ -55,7 +55,7 @@ local region_options = declare("mr.plot.Region", {
 
 local lines_options = declare("mr.plot.Lines", {
   "Data",
-  { "series", "mr.plot.Line[]", help = "list of lines; the options of a single line may be given without this list" },
+  series.row "mr.plot.Line",
   { "points", "mr.plot.Series", help = "small grey points behind the lines, such as those that a curve was fitted to" },
 }, series.line_options, axes)
 
@@ -66,8 +66,7 @@ local scatter_series = declare("mr.plot.ScatterSeries", {
 
 local scatter_options = declare("mr.plot.Scatter", {
   "Data",
-  { "series", "mr.plot.ScatterSeries[]",
-    help = "several series; the options of a single one may be given without this list" },
+  series.row "mr.plot.ScatterSeries",
   { "size", "number", default = 0.7, above = 0, help = "size of the points" },
   { "diagonal", "boolean", default = false, help = "draw the line y = x" },
 }, series.points_options, axes)
@@ -79,8 +78,7 @@ local ecdf_series = declare("mr.plot.EcdfSeries", {
 
 local ecdf_options = declare("mr.plot.Ecdf", {
   "Data",
-  { "series", "mr.plot.EcdfSeries[]",
-    help = "several series; the options of a single one may be given without this list" },
+  series.row "mr.plot.EcdfSeries",
 }, ecdf_series, axes)
 
 -- Raises an error for one entry without the array's braces, which would be taken for an empty array.

@@ -101,18 +101,14 @@ end
 
 -- Draws the reference lines of a panel that lie within its axes, as gnuplot arrows without heads.
 local function reference_lines(page, panel, look)
-  for _, v in ipairs(panel.vlines or {}) do
-    local at = number(v.at)
-    if v.at >= panel.x.lo and v.at <= panel.x.hi then
-      page.add("set arrow from first %s, graph 0 to first %s, graph 1 nohead%s", at, at, look)
+  local function draw(lines, it, form)
+    for _, line in ipairs(lines or {}) do
+      local at = number(line.at)
+      if line.at >= it.lo and line.at <= it.hi then page.add(form, at, at, look) end
     end
   end
-  for _, h in ipairs(panel.hlines or {}) do
-    local at = number(h.at)
-    if h.at >= panel.y.lo and h.at <= panel.y.hi then
-      page.add("set arrow from graph 0, first %s to graph 1, first %s nohead%s", at, at, look)
-    end
-  end
+  draw(panel.vlines, panel.x, "set arrow from first %s, graph 0 to first %s, graph 1 nohead%s")
+  draw(panel.hlines, panel.y, "set arrow from graph 0, first %s to graph 1, first %s nohead%s")
 end
 
 -- Draws the reference lines and shaded regions of a panel, with their texts above the plot.

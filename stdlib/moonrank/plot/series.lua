@@ -11,6 +11,12 @@ M.colors = { "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "
 M.styles = { solid = "1", dashed = "(10,5)", dotted = "(2,4)" }
 local style_order = { "solid", "dashed", "dotted" }
 
+---Declares the option `series` of a figure whose series have the option table `class`.
+function M.row(class)
+  return { "series", class .. "[]",
+    help = "several series; the options of a single one may be given without this list" }
+end
+
 -- Options that every kind of series has: its name and its colour.
 M.look = declare("mr.plot.Look", {
   "Series",

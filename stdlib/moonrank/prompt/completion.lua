@@ -69,9 +69,6 @@ function M.value_of(path)
   return value
 end
 
-local keywords = { "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in",
-  "local", "nil", "not", "or", "repeat", "return", "then", "true", "until", "while" }
-
 -- Returns the brackets that are not closed at the end of the typed text. For each bracket: the index of its token, the
 -- number of the value that is being typed in it, the key of that value, and all keys typed in it so far.
 local function open_brackets(tokens)
@@ -234,7 +231,7 @@ local function word_names(before, tokens, word)
     if name:sub(1, #word) == word then return options end
   end
   local names = session.names()
-  table.move(keywords, 1, #keywords, #names + 1, names)
+  table.move(lexer.keywords, 1, #lexer.keywords, #names + 1, names)
   return names
 end
 

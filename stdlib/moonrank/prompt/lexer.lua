@@ -5,6 +5,10 @@ local M = {}
 M.opens = { ["do"] = true, ["if"] = true, ["function"] = true, ["repeat"] = true }
 M.closes = { ["end"] = true, ["until"] = true }
 
+---All keywords of Lua.
+M.keywords = { "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in",
+  "local", "nil", "not", "or", "repeat", "return", "then", "true", "until", "while" }
+
 ---@class mr.lexer.Token
 ---@field kind "name"|"number"|"string"|"symbol"|"open"  "open": a string or a comment that does not end
 ---@field text string
@@ -77,7 +81,7 @@ function M.tokens(text)
   return found
 end
 
-local blocks = { ["function"] = true, ["if"] = true, ["do"] = true }  -- keywords that begin a block, which `end` closes
+local blocks = { ["function"] = true, ["if"] = true, ["do"] = true }  -- keywords of blocks that `end` closes
 
 ---Returns {first token, last token} of every function from line `first` to line `last`. As in debug.getinfo, a function
 ---may also begin in the line of its opening parenthesis.
