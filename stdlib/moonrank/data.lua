@@ -159,16 +159,22 @@ local function has_header(where, header, columns, needed)
   return true
 end
 
--- Returns the name or number of a column as text, which the C++ reader expects. If the user gave a number, the option's
--- name (such as "user") is appended to `placed`, which tells the reader that the text is a number.
-local function column_text(where, name, given, header, placed)
-  if math.type(given) == "integer" then
-    placed[#placed + 1] = name
-  elseif not header then
-    check.fail("%s: columns.%s is the name '%s', but the file has no names, because header is false. Pass the "
-      .. "number of the column: columns = {%s = %d}", where, name, given, name, math.tointeger(tonumber(given)) or 1)
+-- Returns the columns of a file as texts by name, as the C++ reader expects them, and the names of those that the user
+-- gave by number. A column of `defaults` that the user set to false is "".
+local function column_texts(where, declaration, columns, header, defaults)
+  local texts, placed = {}, {}
+  for _, row in ipairs(declaration.rows) do
+    local name = row[1]
+    local given = columns[name]
+    if math.type(given) == "integer" then
+      placed[#placed + 1] = name
+    elseif given and not header then
+      check.fail("%s: columns.%s is the name '%s', but the file has no names, because header is false. Pass the "
+        .. "number of the column: columns = {%s = %d}", where, name, given, name, math.tointeger(tonumber(given)) or 1)
+    end
+    texts[name] = given == nil and defaults[name] or tostring(given or "")
   end
-  return tostring(given)
+  return texts, placed
 end
 
 ---Reads interactions of users and items from a table, plain or .gz. By default the columns are
@@ -212,16 +218,10 @@ function M.interactions(path, options)
   o.header = has_header("mr.data.interactions", o.header, columns, { "user", "item" })
   local defaults = o.header and { user = "user", item = "item", rating = "rating", timestamp = "timestamp" }
     or { user = "1", item = "2", rating = "", timestamp = "" }
-  local placed = {}
-  local function column(name)
-    local given = columns[name]
-    if given == nil then return defaults[name] end
-    if given == false then return "" end
-    return column_text("mr.data.interactions", name, given, o.header, placed)
-  end
+  local texts, placed = column_texts("mr.data.interactions", interaction_columns, columns, o.header, defaults)
   local files = interaction_files(path)
   local read = read_columns(columns_hint 'user = "uid", item = 2', core.read_ratings, files,
-    column "user", column "item", column "rating", columns.rating ~= nil, column "timestamp", columns.timestamp ~= nil,
+    texts.user, texts.item, texts.rating, columns.rating ~= nil, texts.timestamp, columns.timestamp ~= nil,
     o.header, o.delimiter, o.duplicates, width, placed)
   return ratings.new(type(path) == "string" and path or table.concat(files, ", "), read)
 end
@@ -357,17 +357,14 @@ local scores_options = declare("mr.data.ScoresOptions", {
 ---x.lists.rows, x.scores:totable()[1]   --> 2, 0.5
 ---```
 function M.scores(path, options)
-  local o, placed = scores_options:read("mr.data.scores", options), {}
+  local o = scores_options:read("mr.data.scores", options)
   local columns = score_columns:read("mr.data.scores columns", o.columns)
   o.header = has_header("mr.data.scores", o.header, columns, { "qid", "docid", "score" })
-  local defaults = o.header and { qid = "qid", docid = "docid", score = "score" } or { qid = 1, docid = 2, score = 3 }
-  for name, default in pairs(defaults) do
-    local given = columns[name]
-    if given == nil then given = default end
-    columns[name] = column_text("mr.data.scores", name, given, o.header, placed)
-  end
+  local defaults = o.header and { qid = "qid", docid = "docid", score = "score" }
+    or { qid = "1", docid = "2", score = "3" }
+  local texts, placed = column_texts("mr.data.scores", score_columns, columns, o.header, defaults)
   local lists, scores = read_columns(columns_hint 'qid = "query", docid = 2', core.read_scores, find.path(path),
-    columns.qid, columns.docid, columns.score, o.header, o.delimiter, placed)
+    texts.qid, texts.docid, texts.score, o.header, o.delimiter, placed)
   return scored.new(lists, scores, path)
 end
 

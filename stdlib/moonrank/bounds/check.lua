@@ -324,8 +324,6 @@ function Report:__tostring()
 end
 
 ---Implements mr.bounds.check: checks a bound on lists of many sizes, prints a report and returns it.
----@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
----@param options? mr.bounds.CheckOptions
 function M.check(what, options)
   local o = check_options:read("mr.bounds.check", options)
   for _, name in ipairs{ "metrics", "nsr" } do

@@ -139,7 +139,7 @@ local function of_class(metric, class, options)
 end
 
 ---Estimates statistics of a metric over all rankings of a list with these grades. A list without rows is an error.
----@param options? mr.bounds.EstimateOptions
+---@return mr.Estimate
 function M.of(metric, grades, options) return of_class(metric, core.grade_class(grades), options) end
 
 -- Returns true if the order of rows can change the metric for lists of this class of grades. The two orders sorted

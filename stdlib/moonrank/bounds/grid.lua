@@ -15,7 +15,6 @@ local most_rows = 1000000  -- largest number of relevant rows, and of other rows
 ---@field nsr? number  ratio of other rows to relevant rows by which `n` was chosen
 
 ---Makes one list per size, with n rows of which p are relevant.
----@param sizes mr.bounds.Size[]
 function M.lists(sizes)
   local lists = {}
   for l, size in ipairs(sizes) do
@@ -57,7 +56,6 @@ function M.evaluated(bound, metric, lists, score)
 end
 
 ---Returns a size as text: "(60, 20)" for 60 rows of which 20 are relevant.
----@param size mr.bounds.Size
 function M.name(size) return ("(%d, %d)"):format(size.n, size.p) end
 
 return M

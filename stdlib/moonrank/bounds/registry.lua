@@ -52,7 +52,6 @@ function M.add(name, bound, about)
 end
 
 ---Registers a bound of the library itself. Scripts cannot redefine its name.
----@param about mr.bounds.About
 function M.add_builtin(name, bound, about)
   builtin[name] = about
   M.add(name, bound, about)

@@ -191,7 +191,6 @@ end
 function Candidates:get_ranked_users() return self._options.users end
 
 ---Iterates over batches of the dataset of the evaluated part (valid or test), like mr.Dataset:batches.
----@param options? mr.data.BatchesOptions
 ---@return fun(): mr.Batch?
 function Candidates:batches(options) return self.data:batches(options) end
 
@@ -222,7 +221,6 @@ end
 
 ---Implements fold:candidates. Returns the items that a model ranks for each user in the fold's part
 ---`options.part` ("valid" or "test"). mr.fit takes the result as its option `valid` or `test`.
----@param options? mr.data.CandidateOptions
 ---@return mr.data.Candidates
 function M.of(fold, options)
   return new("fold:candidates", fold, (options_of(candidate_options, "fold:candidates", options, "valid")))
@@ -341,7 +339,6 @@ end
 ---default test), and returns the evaluation.
 ---@param model mr.Model|fun(batch: mr.Batch): mr.Tensor
 ---@param metrics (string|mr.Metric|table)[]
----@param options? mr.data.FoldEvaluateOptions
 function M.evaluate(fold, model, metrics, options)
   local where = "fold:evaluate"
   local o, said = options_of(evaluate_options, where, options, "test")

@@ -278,7 +278,6 @@ end
 ---Iterates over a dataset like mr.Dataset:batches, but does not check the options. All options
 ---except `rows` and `share` must be given.
 ---@param self mr.Dataset
----@param o mr.data.BatchesOptions
 ---@return fun(): mr.Batch?
 function M.pass(self, o)
   if M.most_batches(self, o.size, o.rows) <= 1 and (not o.shuffle or self.count == 1) and not o.share then

@@ -154,7 +154,6 @@ local drawn_faces_options = declare("mr.data.DrawnFacesOptions", {
 })
 
 ---Checks the options of mr.data.drawn_faces and returns them with defaults filled in.
----@param options? mr.data.DrawnFacesOptions
 function M.options(where, options)
   local o = drawn_faces_options:read(where, options)
   local each = 3 * o.size ^ 2 + 20  -- numbers in memory per face: the pixels of 3 colours, and about 20 traits

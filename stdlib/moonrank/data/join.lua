@@ -29,7 +29,6 @@ end
 
 ---Returns a dataset with the lists of all datasets in `parts`, one dataset after the other. All
 ---datasets need the same inputs (features, users, items, categories).
----@param parts mr.Dataset[]
 return function(parts, name)
   if #parts == 1 then return parts[1] end
   local joined = { name = name, levels = parts[1].levels or nil, ids = parts[1].ids or nil }

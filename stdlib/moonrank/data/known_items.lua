@@ -54,8 +54,6 @@ end
 ---Returns the items that each user knows: all that the user rated in `parts`, only the relevant ones, or none.
 ---@param parts (mr.Dataset|mr.Ratings)[]
 ---@param known "rated"|"relevant"|"none"
----@param users integer  number of users
----@param items integer  number of items
 ---@return any           mr.UserItems
 function M.of(where, parts, known, users, items)
   local out

@@ -111,7 +111,6 @@ end
 
 ---Returns the lines about new users, items or queries that are printed below a table of evaluations. If counts differ,
 ---a line shows the smallest and the largest.
----@param all mr.data.Novelty[]
 function M.lines(all)
   local lines = {}
   for _, kind in ipairs(kinds) do

@@ -52,7 +52,6 @@ end
 
 ---Checks the options of ratings:folds and returns them with defaults filled in. A wrong option
 ---raises an error before any fold is made.
----@param options? mr.FoldOptions
 function M.options(ratings, options)
   local o = fold_options:read("folds", options)
   local by, own = o.by, ways[o.by]

@@ -34,8 +34,6 @@ local function may_replace(path)
 end
 
 ---Writes lists as TREC judgments. `where` is the name of the calling function, for errors.
----@param set mr.Lists|mr.Dataset
----@param options? mr.data.QrelsOptions
 function M.write(where, set, path, options)
   local o = qrels_options:read(where, options)
   check.path(where, path)

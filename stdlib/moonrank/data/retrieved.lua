@@ -34,7 +34,6 @@ local trec_eval = { ties = "trec", empty = "zero", gain = "linear", relevant = 1
 ---Returns a metric by its name in Moonrank or in trec_eval, with trec_eval's conventions, which those in `given`
 ---replace. A metric object is returned unchanged. `{"ap", bound = "minmax"}` gives AP rescaled by a bound.
 ---@param name string|mr.Metric|table
----@param given? mr.data.Conventions
 ---Example: `require("moonrank.data.retrieved").metric("ndcg_cut_10").k   --> 10`
 ---Example: `require("moonrank.data.retrieved").metric("ndcg", {gain = "exp2"}).ties   --> trec`
 function M.metric(name, given)
@@ -162,7 +161,6 @@ end
 
 ---Returns a table of three numbers of queries: `both` in the run and in the judgments, `unknown`
 ---only in the run, `missing` only in the judgments. If `both` would be 0, raises an error.
----@param run mr.ScoredLists
 ---@param called? string  name of the run, for error messages (default: what it was read from)
 ---@return { both: integer, unknown: integer, missing: integer }
 function M.coverage(where, run, judgments, called)
@@ -196,7 +194,6 @@ end
 
 ---Returns the judged queries on which runs are compared, in the order of the judgments: those that all runs have, or
 ---with missing = "zero" all of them.
----@param runs mr.ScoredLists[]
 ---@param missing "skip"|"zero"
 function M.queries(runs, judgments, missing)
   if missing == "zero" then return judgments.ids end
@@ -221,9 +218,7 @@ end
 ---Evaluates some queries of a run by metrics. `given` has conventions that replace those of trec_eval. It is an error
 ---if none of the run's documents is judged.
 ---@param called string  name of the run, for error messages
----@param run mr.ScoredLists
 ---@param metrics (string|mr.Metric)[]
----@param given? mr.data.Conventions
 ---@return mr.Evaluation
 ---@return integer found   rows of the run with at least the grade `relevant`
 function M.evaluate(where, called, run, judgments, queries, metrics, given)

@@ -44,7 +44,6 @@ end
 
 ---Returns the lists with other weights. Weights that `o` does not have stay as they are. Probabilities of the rows
 ---(lists:drawn), and the whole lists that sampled lists stand for, stay, too.
----@param o mr.WeightOptions
 function M.with(lists, o)
   local function chosen(name)
     local given = o[name]

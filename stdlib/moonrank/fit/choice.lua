@@ -13,7 +13,6 @@ local Choice = check.class("mr.Choice")
 
 ---Makes the choice of a metric that has not chosen an epoch yet. `part` is the part of the data on
 ---which the metric chooses.
----@param part "valid"|"test"
 function M.new(metric, part)
   return setmetatable({ metric = metric, best = false, chosen_on = part, first = false, _snapshot = false,
     _part = part }, Choice)

@@ -15,7 +15,6 @@ local Group = check.class("mr.Group")
 
 ---Connects the processes of a parallel training and gives all processes the parameters of rank 0.
 ---Returns nil if there is only one process.
----@param parameters mr.Tensor[]  parameters of the model
 function M.join(parameters)
   local _, launched = core.launched()
   if launched == 1 then return nil end
@@ -45,7 +44,6 @@ end
 
 ---Calls `find` only in the process of rank 0, sends its numbers to all processes, and returns them in every process.
 ---@param find fun(): number[]
----@param count integer  number of numbers
 function Group:of_first(find, count)
   local numbers = {}
   for i = 1, count do numbers[i] = 0 end

@@ -41,7 +41,6 @@ end
 
 ---Returns a function that updates the progress line after each batch of an epoch, from the number of batches, the lists
 ---that counted, and the sum of their losses (nil on the GPU). Returns nil if no progress line is shown.
----@param steps integer  steps of an epoch
 ---@return nil|fun(done: integer, lists: integer, total: number?)
 function Display:in_epoch(epoch, steps)
   local line, run = self._line, self._run

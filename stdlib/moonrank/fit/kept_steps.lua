@@ -53,7 +53,6 @@ end
 
 ---Reads and checks the tensors that KeptSteps:write added. Returns the parameters after the chosen
 ---epochs, and a function that loads the file's state into model and optimizer.
----@param by_name table<string, mr.Tensor>
 ---@param _ integer         the last epoch; not used
 ---@param best integer[]    for each metric, the epoch that the metric chose; 0: none
 ---@return table snapshots  for each metric, the parameters after the chosen epoch; false: no epoch was chosen

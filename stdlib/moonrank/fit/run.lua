@@ -77,7 +77,6 @@ function M.add(run, loss, replayed)
 end
 
 ---Fills a new run with the epochs of a checkpoint, from which its training resumes.
----@param history mr.Epoch[]
 ---@param stopped string|false  why the training of the checkpoint ended early; false if it did not
 function M.resume(run, history, stopped)
   table.move(history, 1, #history, 1, run.history)

@@ -28,7 +28,6 @@ end
 
 ---Returns the script's functions that the training uses (tokens and captured values) as text, without Moonrank's
 ---objects that hold them, whose caches change.
----@param settings table<string, string>   texts of the settings, by name
 ---@param formerly? boolean                 write former names of options, as earlier versions of Moonrank did
 function M.of(plan, settings, formerly)
   local objects = { clip = plan.clip, loss = plan.loss, metrics = plan.selection.measured, model = plan.model,

@@ -217,7 +217,6 @@ end
 
 ---Reads and checks the trees of a checkpoint. Returns the trees of the chosen epochs, and a
 ---function that loads the trees of the file into the model.
----@param by_name table<string, mr.Tensor>
 ---@param epoch integer    number of rounds in the checkpoint
 ---@param best integer[]   for each metric, the round that the metric chose; 0: none
 ---@return table snapshots  for each metric, the trees up to the chosen round; false: no round was chosen

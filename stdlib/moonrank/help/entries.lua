@@ -129,7 +129,6 @@ end
 
 ---Returns the options in a function's argument whose type is an option table, such as
 ---mr.FitOptions; nil for an argument of another type.
----@param param mr.luacats.Entry
 ---@return mr.luacats.Entry[]?
 function M.options_of(param) return docs.fields((param.type:gsub("[%?%[%]]", ""))) end
 
@@ -198,7 +197,6 @@ function M.member_summary(module, name)
 end
 
 ---Returns the methods and computed fields of a class and of its parent classes, sorted.
----@param name string          "mr.Tensor"
 ---@param all mr.help.Entry[]  from `all`
 ---@return mr.help.Entry[]
 function M.class_members(name, all)

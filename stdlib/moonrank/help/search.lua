@@ -123,7 +123,6 @@ function M.find(documents, topic)
 end
 
 ---Returns search hits as lines of text for printing: at most 20 hits, and the number of further hits.
----@param hits { path: string, summary: string }[]
 function M.written(hits)
   local width, lines = 0, {}
   for i = 1, math.min(most, #hits) do width = math.max(width, #hits[i].path) end

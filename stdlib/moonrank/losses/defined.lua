@@ -96,7 +96,6 @@ local function of_rows(name, definition)
 end
 
 ---Returns the function that makes a loss which a script defined, `mr.losses[name]`.
----@param definition mr.losses.Definition
 ---@return fun(options?: mr.losses.Options): mr.Loss
 function M.constructor(name, definition)
   if definition.pairs then return of_pairs(name, definition) end
@@ -123,7 +122,6 @@ end
 
 ---Checks the arguments of mr.losses.define, and returns the definition with defaults filled in. A name
 ---of the library's losses is an error; one of the script's own losses can be defined again.
----@param definition mr.losses.Definition
 ---@param taken "loss"|"own"|false  whose loss has this name already: "loss": the library's, "own": the script's
 ---@return mr.losses.Definition
 function M.checked(name, definition, taken)

@@ -12,10 +12,6 @@ local markup = require "moonrank.manual.markup"
 
 local M = {}
 
----@class mr.manual.Name
----@field id string
----@field file string
-
 -- Option tables of samplers and pruners, and the option of mr.sweep that takes them.
 local by_name = { ["mr.sweep.TpeOptions"] = "sampler", ["mr.sweep.GenerationOptions"] = "sampler",
   ["mr.sweep.MedianOptions"] = "pruner", ["mr.sweep.AshaOptions"] = "pruner",

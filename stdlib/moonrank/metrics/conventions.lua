@@ -56,9 +56,6 @@ end
 
 ---Returns the conventions in which two metrics differ: "gain is exp2 for 'a' and linear for 'b'". If they differ in
 ---something else, returns all conventions of both.
----@param a mr.Metric
----@param b mr.Metric
----@param of_a string  what `a` evaluated, in words
 function M.difference(a, b, of_a, of_b)
   local parts = {}
   for _, each in ipairs(said) do

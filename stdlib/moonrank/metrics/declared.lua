@@ -21,7 +21,6 @@ end
 
 ---Makes the functions of a declared metric. `values(ranks, lists)` gives one value per list. `tables(lists)` gives what
 ---LambdaRank needs, in float64: gains of rows, discounts of the ranks 1, 3/2, 2, ..., and norms of lists.
----@param definition mr.metrics.Declared
 ---@return { values: function, tables: fun(lists: mr.Lists): mr.Tensor, mr.Tensor, mr.Tensor }
 function M.made(name, definition)
   local o = declared_options:read("mr.metrics.define", definition)

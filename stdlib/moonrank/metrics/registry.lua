@@ -258,8 +258,6 @@ end
 
 ---Returns a metric from its name; an unknown name is an error. If `text` is a metric already, it is
 ---returned unchanged, and `options` are an error.
----@param text string|mr.Metric
----@param options? mr.metrics.Options
 ---Example: `require "moonrank.metrics.registry".parse("rbp(0.8)@5").options.p   --> 0.8`
 ---Example: `require "moonrank.metrics.registry".parse("mrr@10").name   --> rr@10`
 function M.parse(text, options)
@@ -372,7 +370,6 @@ end
 
 ---Makes a table of values by metric name readable by aliases, too: values.map is values.ap. An unknown name gives nil,
 ---or with `what` an error, unless the table is empty.
----@param values table<string, any>
 ---@param what? string  owner of the values, for messages
 ---@return table<string, any>
 ---Example: `require "moonrank.metrics.registry".by_any_name({["rr@5"] = 0.25})["mrr@5"]   --> 0.25`

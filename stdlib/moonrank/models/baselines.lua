@@ -288,7 +288,6 @@ local in_file = {
 
 ---Makes a baseline from the contents of its saved file. Contents that do not fit together are an error.
 ---@param texts table<string, string>  kind and options of the baseline
----@param by_name table<string, mr.Tensor>
 function M.restore(texts, by_name)
   local kind, given = texts.kind, {}
   for name, text in pairs(texts) do

@@ -55,9 +55,7 @@ end
 
 ---Makes a model from its definition (functions such as forward), its options, parameters and buffers.
 ---@param definition table  an mr.models.Definition that was checked
----@param config table      options of the model
 ---@param names string[]    names of the parameters, in order
----@param buffers table<string, mr.Tensor>
 function M.new(definition, config, names, parameters, buffers)
   for i, parameter in ipairs(parameters) do parameters[i] = parameter:requires_grad() end
   local repeats = definition.repeats

@@ -35,7 +35,6 @@ M.inputs = { "inputs", "integer", required = true, least = 1, also = { "input_di
   help = "number of features" }
 
 ---Returns the declaration of a model's option `hidden`, the widths of its hidden layers.
----@param help? string  text for the documentation, in place of the usual one
 ---@return mr.options.Row
 function M.hidden(default, help)
   return { "hidden", "integer[]", default = default, least = 1, also = { "hidden_layer_sizes", "layers", "units" },
@@ -43,7 +42,6 @@ function M.hidden(default, help)
 end
 
 ---Returns the declaration of a model's option `activation`, the function after its hidden layers.
----@param help? string  text for the documentation, in place of the usual one
 ---@return mr.options.Row
 function M.activation(default, help)
   return { "activation", "string", default = default, choices = { "relu", "tanh", "sigmoid", "softplus" },
@@ -116,7 +114,6 @@ end
 
 ---Converts the text of an option in a saved file to a value of the option's type. If the
 ---option is a number but the text is not, the text is returned unchanged.
----@param row? mr.options.Row
 ---Example: `require("moonrank.models.options").from_text("2", {"k", "number"})   --> 2`
 function M.from_text(text, row)
   local kind = row and row[2]

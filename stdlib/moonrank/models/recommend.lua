@@ -194,7 +194,6 @@ local recommend_options = declare("mr.RecommendOptions", {
 
 ---Implements mr.Model:recommend for models and baselines.
 ---@param model mr.Model  a model that scores users and items
----@param options? mr.RecommendOptions
 function M.recommend(model, options)
   local o = recommend_options:read("recommend", options)
   local users, items = number_of(model, o, "users"), number_of(model, o, "items")

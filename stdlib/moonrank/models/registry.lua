@@ -147,7 +147,6 @@ end
 ---Makes a model from the contents of its saved file. It first has initial parameters, whose memory the size of the file
 ---limits, and then the tensors of the file.
 ---@param texts table<string, string>     kind and options of the model
----@param by_name table<string, mr.Tensor>
 function M.restore(texts, by_name)
   if baselines.kinds[texts.kind] then return baselines.restore(texts, by_name) end
   local definition = known[texts.kind]

@@ -120,7 +120,6 @@ local passed = { "depth", "eta", "subsample", "colsample_bytree", "colsample_byn
   "min_child_weight", "method", "bins", "trees", "classes", "threads", "seed" }
 
 ---Checks the options of mr.models.trees and returns them with defaults filled in.
----@param options? mr.models.TreeOptions
 function M.checked(options)
   local o = tree_options:read(where, options)
   if o.method == "exact" then check.leave_out(where, "bins", o.bins, "method = 'exact' has no bins") end
@@ -145,7 +144,6 @@ function M.parameters(o)
 end
 
 ---Returns the options of trees from the texts in their saved file, after checking them.
----@param texts table<string, string>
 function M.read(texts)
   local options = {}
   for name, text in pairs(texts) do

@@ -17,7 +17,6 @@ local M = {}
 local Trees = check.class("mr.Trees")
 
 ---Makes a model that has no trees yet; mr.fit grows them.
----@param options? mr.models.TreeOptions
 function M.new(options)
   local o = tree_options.checked(options)
   local there, why = pcall(core.xgboost_version)
@@ -144,8 +143,6 @@ function Trees:_read(by_name)
 end
 
 ---Makes a model of trees from the contents of its saved file. All contents are checked before XGBoost reads them.
----@param texts table<string, string>
----@param by_name table<string, mr.Tensor>
 function M.restore(texts, by_name)
   local model = M.new(tree_options.read(texts))
   model._booster = model:_read(by_name)

@@ -13,7 +13,6 @@ M.swatch = 24
 
 ---Returns the positions of legend entries, and the number of rows that they take. The first row
 ---begins at (x, y), and a row is at most `width` pixels wide. A longer entry has a row of its own.
----@param entries { name: string }[]
 ---@param x number      pixels from the left edge of the page
 ---@param y number      pixels from the top
 ---@return { entry: table, x: number, y: number }[] positions, integer rows  y: the centre of the entry

@@ -91,7 +91,6 @@ end
 ---Adds the entries of a legend to a page, in rows. The first row begins at (x, y), and a row is at
 ---most `width` pixels wide.
 ---@param page table              from `page`
----@param entries { name: string }[]
 function M.legend(page, entries, x, y, width)
   for _, position in ipairs((layout.legend(entries, x, y, width))) do
     swatch(page, position.entry, position.x, position.y)

@@ -35,7 +35,6 @@ function M.scope(seed, name, rows_before)
 end
 
 ---Like `scope`, for a training step: the numbers depend only on the fit's seed and the step's number.
----@param rows_before? integer  default 0
 ---@return any  to be closed
 function M.of_step(seed, step, rows_before) return M.scope(seed, ("step %d"):format(step), rows_before) end
 
