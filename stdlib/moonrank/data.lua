@@ -144,9 +144,8 @@ local function listed_columns(list)
   return at, #list
 end
 
--- Returns true if the first line of the file has column names: the option `header`, by default true. If `columns` gives
--- every column by number, `header` is required, because a first line of data would be lost otherwise. `needed` has the
--- columns that are found by name if `columns` does not give them.
+-- Returns the option `header`, by default true: whether the first line has column names. It is required if `columns`
+-- gives every column in `needed` by number, because a first line of data would be lost otherwise.
 local function has_header(where, header, columns, needed)
   if header ~= nil then return header end
   local by_number = true

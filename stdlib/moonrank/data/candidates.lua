@@ -260,10 +260,9 @@ local function lists_of(self, block, number, device)
   return self._sampled[number]
 end
 
--- Returns a way to evaluate metrics that depend only on the k best candidates of each user, or nil if a metric depends
--- on other rows, too, or the model has no vectors `p` and `q`. In the result {rows, of}, `of(block)` makes lists of
--- these candidates and of the relevant items for a block of users. It returns nil if so many items tie that short lists
--- are not enough. `rows` is an estimate of a list's length.
+-- Returns a way to evaluate metrics that depend only on the k best candidates of a user, or nil for other metrics and
+-- for a model without vectors. In {rows, of}, `of(block)` makes lists of these candidates and of the relevant items, or
+-- returns nil if too many items tie, and `rows` is an estimate of a list's length.
 local function first_candidates_of(self, p, q, metrics)
   if not p then return nil end
   local k, t = 1, self:tables()

@@ -177,10 +177,8 @@ function M.whole_batch(dataset)
   return whole(dataset, core.device())
 end
 
--- Returns which lists of a batch one process of a parallel training takes, out of order[first] to order[first + count -
--- 1]. The rows of the batch are divided into equally long parts, one per process; a list belongs to the part that
--- contains the list's middle. Returns the index in `order` of the process's first list, its number of lists, and the
--- number of rows of the batch before its first list.
+-- Returns which lists one process takes out of order[first] to order[first + count - 1]: those whose middle is in its
+-- part of the batch's rows. Returns the index of the first one, their number, and the rows of the batch before them.
 local function share_of(sizes, order, first, count, share)
   local rows, before = 0, 0
   for i = first, first + count - 1 do rows = rows + sizes[order[i]] end
@@ -203,9 +201,8 @@ function M.most_batches(dataset, size, rows)
   return -(-dataset.count // size)
 end
 
--- Returns a function that computes the number of lists of a batch from the index `at` in `order` of the batch's first
--- list. With `o.rows`, the rows in the order of `order` are divided into stretches of `o.rows` rows, and a batch has
--- the lists that begin in one stretch.
+-- Returns a function that computes the number of lists of a batch from the index `at` of its first list in `order`.
+-- With `o.rows`, a batch has the lists that begin in one stretch of `o.rows` rows.
 local function length_of(self, o, order)
   if not o.rows then
     return function(at) return math.min(o.size, self.count - at + 1) end

@@ -229,9 +229,8 @@ function Images:items(options)
     items = core.arange(1, self.count, 1, "int64", "cpu"), ids = ids_of(self), name = "items" }
 end
 
--- Counts the pairs of images whose labels differ by more than `margin`. Returns the images' numbers in ascending order
--- of labels, the total number of pairs, and before it a cumulative count: entry i is the number of pairs whose image
--- with the larger label is among the first i images.
+-- Counts the pairs of images whose labels differ by more than `margin`. Returns the images in ascending order of
+-- labels, how many pairs have their larger label among the first i, and the number of all pairs.
 local function ranked(labels, margin)
   local order, before = {}, {}
   for i = 1, #labels do order[i] = i end
@@ -248,9 +247,8 @@ local function ranked(labels, margin)
   return order, before, total
 end
 
--- Returns one pair of images, the pair with the number `number` (counted from 1), as two positions in the ascending
--- order of labels: first the image with the larger label. `before` has the cumulative numbers of pairs that `ranked`
--- returns.
+-- Returns the pair of images with the number `number` as two positions in the ascending order of labels, first that of
+-- the larger label. `before` has the cumulative numbers of pairs that `ranked` returns.
 local function pair_at(before, number)
   local low, high = 1, #before
   while low < high do

@@ -94,9 +94,8 @@ function Step:begin(batch)
   if self._has_buffers then self._buffers = self._plan.model:buffers() end
 end
 
--- Calls f, which computes the batch of the step again, with the step's random numbers and with the model's buffers from
--- before the step. Afterwards the model has the buffers from before the step. Returns true and the result of f, or
--- false and its error.
+-- Calls f, which computes the batch of the step again, like pcall: with the step's random numbers and with the model's
+-- buffers from before the step, which the model also has afterwards.
 function Step:again(f)
   local function put_back()
     if self._buffers then self._plan.model:_put_buffers(self._buffers) end

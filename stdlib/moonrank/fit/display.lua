@@ -30,8 +30,7 @@ function Display:resumed()
 end
 
 -- Returns the values that the progress line shows: epoch, loss and best metric. During an epoch, the best metric is
--- from earlier epochs. On the GPU, the loss is from earlier epochs, too, because it is read only at the end of an
--- epoch.
+-- from earlier epochs, and so is the loss on the GPU, which is read only at the end of an epoch.
 local function values_of(run, epoch, loss)
   local before, chief = run.history[#run.history], run.choices[1]
   local values = { { "epoch", tostring(epoch) }, { "loss", loss or before and before.loss or 0 } }

@@ -20,8 +20,7 @@ end
 local function is_loss(value) return callable(value) and has_method(value, "count") end
 
 -- Returns true for a dataset or candidates, also of a class that a script defined, and false for a fold, which has a
--- field `train`. Candidates are accepted even for the option `train`, because plan.lua then raises a more precise
--- error.
+-- field `train`. For the option `train`, plan.lua refuses candidates with a more precise error.
 local function is_data(value)
   return not check.field(value, "train") and has_method(value, "batches")
     and math.type(check.field(value, "count")) == "integer"

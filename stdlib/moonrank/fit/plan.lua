@@ -50,9 +50,8 @@ local M = {}
 ---@field progress boolean
 ---@field name string
 
--- Raises an error for models and losses that several processes cannot train in parallel: models with buffers and losses
--- with a state, which are not summed over processes like gradients, and models with a penalty, which is computed from a
--- whole batch.
+-- Raises an error for what several processes cannot train: models with buffers and losses with a state, which are not
+-- summed over processes, and models with a penalty, which is computed from a whole batch.
 local function check_parallel(o)
   if not o.parallel then return end
   local first = check.field(o.model, "penalty") and o.train:batches{ size = 1 }()

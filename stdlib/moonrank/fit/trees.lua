@@ -116,9 +116,8 @@ function M.held(model, data)
   return batch
 end
 
--- Returns `lists` with weights in the form that an XGBoost objective needs. A ranking objective has one weight per
--- list. For other XGBoost objectives, every row becomes a list of its own, because they have one weight per row. Lists
--- without weights, and lists for the derivatives of a loss (objective "loss"), are returned unchanged.
+-- Returns `lists` with weights as an XGBoost objective needs them: one per list for ranking objectives; one per row for
+-- others, so that every row becomes a list. Other lists are returned unchanged.
 local function xgboost_lists(objective, lists)
   if not lists:has_weights() or objective == "loss" then return lists end
   if objective:match "^rank:" then
@@ -154,9 +153,8 @@ local function scores_of(self)
   return (scores:double() * core.arange(0, classes - 1, 1, "float64", "cpu")):sum(2)
 end
 
--- Warns if no tree can have a split, so that all rows keep the same score. One cause is a loss without gradient at
--- equal scores, with which boosting begins. The other cause is that the second derivatives of all rows add up to less
--- than two leaves need (`min_child_weight`); a bound with small slopes makes them small.
+-- Warns if no tree can have a split: the loss has no gradient at equal scores, with which boosting begins, or second
+-- derivatives of all rows add up to less than two leaves need (`min_child_weight`), e.g. under a bound.
 local function warn_of_no_split(first, second, plan)
   local sum, config, why = second:double():sum():item(), plan.model.config, nil
   if first:abs():max():item() == 0 and plan.loss:count(plan.train.lists) > 0 then

@@ -37,9 +37,8 @@ local definition_options = declare("mr.losses.Definition", {
 
 local pairs_options = declare("mr.losses.DefinedPairsOptions", {}, shared.slope)
 
--- Returns the exact metric whose values the bounds of a script's loss are computed from. This is the metric that the
--- script's function `exact` computes. Without `exact`, it is `metric`, if the metric has the same direction (maximize
--- or minimize) as the loss. Otherwise the result is nil.
+-- Returns the exact metric from which the bounds of a script's loss are computed: that of the function `exact`, or else
+-- `metric`, if it has the same direction as the loss; or nil.
 local function bounds_metric_of(name, definition)
   if definition.exact then return metrics.parse(name) end
   local other = definition.metric and metrics.parse(definition.metric)

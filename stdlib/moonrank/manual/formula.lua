@@ -111,9 +111,8 @@ function Reader:scripted(html, kind)
   return ("<%s>%s%s%s</%s>"):format(tag, html, below or "", above or "", tag)
 end
 
--- Parses an operand of a fraction: a number, a name or a part in brackets, with its subscript and superscript. A
--- function also has its arguments. Returns the MathML with and without round brackets, and the kind of a name (see
--- `name_of`).
+-- Parses an operand of a fraction with its subscript and superscript, and the arguments of a function. Returns its
+-- MathML with and without round brackets, and the kind of a name (see `name_of`).
 function Reader:operand()
   local is_name = (self.tokens[self.at] or {}).kind == "name"
   local html, bare, kind = self:atom()

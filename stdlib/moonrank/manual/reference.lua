@@ -71,9 +71,8 @@ end
 local Book = {}
 Book.__index = Book
 
--- Gives a name the anchor `id` on a page, where the name is described. Returns false if the name already has an anchor,
--- because each name is described only once. `text` and `also` are for the search: the description, and names in other
--- libraries.
+-- Gives a name its anchor `id` on a page; returns false if it already has one, because each name is described only
+-- once. `text` and `also` are for the search: the description, and names in other libraries.
 function Book:place(page, id, name, text, also)
   if self.links[name] then return false end
   self.links[name] = page.file .. "#" .. id

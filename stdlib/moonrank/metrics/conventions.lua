@@ -12,9 +12,8 @@ local always = { gain = true, ties = true, empty = true, k = true }
 ---queries that training never saw.
 M.novelty_prefix = "new to training: "
 
--- Returns the value of a convention (such as "ties") that an evaluation by this metric uses. A metric under a bound
--- always leaves out lists on which no ordering changes it. A metric that sums gains ignores `relevant`, and states
--- its gain even if `gain` is not among its options.
+-- Returns a convention, such as "ties", of evaluations by this metric. A metric under a bound leaves out lists that no
+-- ordering changes. One that sums gains ignores `relevant`, and always states its gain.
 local function value_of(metric, option)
   if type(metric) == "table" and rawget(metric, "kept") then return metric.kept[option] end
   if option == "empty" then return metric.empty end

@@ -157,9 +157,8 @@ function class.meta:__tostring() return self.name end
 local core_swaps = getters.swaps
 function getters:swaps() return declared[self.script] ~= nil or core_swaps(self) end
 
--- Returns the field `tables` of a metric. For a metric that a script declared by gain and discount, it is a function of
--- lists, which returns gains of rows, discounts of ranks 1, 3/2, 2, ..., and norms of lists. For other metrics it is
--- nil.
+-- Returns, for a metric declared by gain and discount, a function of lists, which returns gains of rows, discounts of
+-- ranks 1, 3/2, 2, ..., and norms of lists; nil for other metrics.
 function getters:tables() return declared[self.script] end
 
 local of_all = { "ties", "empty", "relevant" }  -- options that every metric takes, in addition to `name`

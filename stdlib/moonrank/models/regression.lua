@@ -10,9 +10,8 @@ local M = {}
 
 local function columns_of(_, p) return p end
 
--- Raises an error if memory is too small for the solver. The solver needs a few copies of the features and several
--- square matrices; `side` returns the number of rows of such a matrix from the numbers of rows and columns of the
--- features.
+-- Raises an error if memory is too small for the solver: a few copies of the features, and square matrices with as many
+-- rows as `side` returns from the numbers of rows and columns of the features.
 local function check_memory(where, features, side)
   local n, p = #features, features:size(2)
   local bytes = 8 * (4 * n * p + 8 * side(n, p) ^ 2)

@@ -68,9 +68,8 @@ local function descend(o, set, w, fits)
   return changed
 end
 
--- Returns the numbers of the columns to descend over (the working set): all columns with a nonzero weight, and the
--- columns of weight 0 with the largest slopes above the penalty. The latter are at most 64, or at most as many as the
--- former if the former are more than 64.
+-- Returns the numbers of the columns to descend over: those with a nonzero weight, and as many (or 64 if these are
+-- fewer) of weight 0 with the largest slopes above the penalty.
 local function working_set(o, w, slopes)
   local numbers, others = {}, {}
   for k, slope in ipairs(slopes) do
@@ -85,9 +84,8 @@ local function working_set(o, w, slopes)
   return numbers
 end
 
--- Runs coordinate descent on the columns of a working set until the duality gap on these columns is at most `enough`,
--- a pass changes no weight, or `passes` passes are done. Returns true if a weight changed, and the number of passes of
--- this call. An empty set has no pass.
+-- Runs coordinate descent on some columns until their duality gap is at most `enough`, no weight changes, or `passes`
+-- are done. Returns whether a weight changed, and the number of passes. An empty set has no pass.
 local function descend_in(o, columns, numbers, w, enough, passes)
   if #numbers == 0 then return false, 0 end
   local x, part = columns:rows(core.tensor(numbers, "int64", "cpu")), {}

@@ -28,9 +28,8 @@ local function check_tensor(model, what, x, dims, count, width)
     first.dtype, first.device)
 end
 
--- Returns the vectors of users and of items from the model's function `vectors`, after checks of their shapes. If the
--- function returns biases of items, each item's vector gets its bias as a further entry, and each user's vector gets a
--- 1, so that inner products include the biases. The results are differentiable.
+-- Returns the vectors of users and of items from the model's function `vectors`, differentiable and checked. Biases of
+-- items become a further entry of their vectors, beside a 1 in those of users.
 local function joined(model)
   local users, items, biases = model._definition.vectors(model._view)
   if model._definition.built_in then return users, items end

@@ -36,9 +36,8 @@ local function terminal_line(kind, width, height)
   return terminals[kind]:format(width, height)
 end
 
--- Corrects the SVG that gnuplot writes. The font "sans:Bold" becomes the SVG font "sans-serif" with the attribute
--- font-weight. "]]>" in a label is escaped, because it is not valid XML. Text of the figure cannot match the pattern of
--- the font, because its < is written &lt;.
+-- Corrects gnuplot's SVG: the font "sans:Bold" becomes "sans-serif" with font-weight, and "]]>", which is not valid
+-- XML, is escaped. Texts of the figure cannot match the font's pattern, because their < is written &lt;.
 local function corrected(svg)
   svg = svg:gsub('(<g [^<>]-font%-family=)"sans(:?B?o?l?d?)"', function(before, bold)
     return before .. '"sans-serif"' .. (bold == ":Bold" and ' font-weight="bold"' or "")

@@ -18,9 +18,8 @@ end
 local opens, closes = lexer.opens, lexer.closes
 local begins_expression = { name = true, number = true }
 
--- Returns the positions in the code of a notebook's cell at which a line begins with a name or a number, outside of
--- every block. Lines that begin otherwise, e.g. with "(" or "-", are left out, because they may continue the line
--- before.
+-- Returns the positions of lines that begin with a name or a number, outside of every block. A line that begins
+-- otherwise, e.g. with "(", may continue the line before.
 local function starts_of_lines(text)
   local starts, depth, after = {}, 0, 0
   for _, token in ipairs(lexer.tokens(text)) do

@@ -125,9 +125,8 @@ local function with_last_shown(text, source)
   return shown and load(declared_constants(text, {}) .. shown, source, "t", scope) and shown or nil
 end
 
--- Returns the error of a text that Lua takes for incomplete (its error ends with <eof>), although no further line can
--- complete it: a quoted string ends in its own line, and a colon of Python begins no block. Returns other errors as
--- they are.
+-- Returns the error of a text that Lua takes for incomplete, although no further line can complete it: a quoted string
+-- ends in its own line, and a colon of Python begins no block. Other errors are returned as they are.
 local function settled_error(text, name, message)
   if not message:find "<eof>$" then return message end
   if message:find(": unfinished string near", 1, true) then
