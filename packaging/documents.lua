@@ -27,5 +27,5 @@ local function write(name, text)
   assert(file:write(text))
 end
 write("moonrank.1", table.concat(parts))
-write("moonrank.lua", require("moonrank.help.annotations").text())
+write("moonrank.lua", require("moonrank.help.dump_api").library())
 write("core.lua", require("moonrank.help.dump_api").text() .. "\n")

@@ -89,8 +89,7 @@ local distribution_bound_options = declare("mr.bounds.DistributionBoundOptions",
     help = "other metrics that will use this bound; sampled rankings are then drawn once for all metrics" },
 }, sampling_options, smoothing_options)
 
--- Returns how the steepness of F~ (the smoothed distribution function) is chosen: "gain" and the steepness, or the name
--- of a rule ("kappa" or "samples") and the value of the option `kappa`.
+-- Returns the rule by which the steepness of F~ is chosen ("gain" stands for a given steepness), and its number.
 local function steepness_of(o)
   if type(o.steepness) == "number" then return "gain", o.steepness end
   return o.steepness, o.kappa

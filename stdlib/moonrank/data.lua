@@ -19,8 +19,7 @@ for _, part in ipairs{ require "moonrank.data.comparisons", require "moonrank.da
   for name, of_part in pairs(part) do M[name] = of_part end
 end
 
--- Returns the path of the data file `name` and the path of the folder that contains it. The argument `path` is the
--- file, its folder, or a folder that has the file in its subfolder `own`.
+-- Returns the paths of the file `name` and of its folder. `path` is the file, its folder, or the folder above `own`.
 local function file_in(path, own, name)
   if not find.is_folder(path) then return path, path:match "^(.*)/[^/]*$" or "." end
   for _, folder in ipairs{ path, path .. "/" .. own } do
@@ -30,8 +29,7 @@ local function file_in(path, own, name)
   check.fail("%s: found no %s or %s.gz in this folder or its subfolder %s", path, name, name, own)
 end
 
--- Calls `read`, a file reader of the C++ core, and returns its results. If the file lacks a named column, the error
--- message also shows `hint`, which says which options name columns.
+-- Returns what `read`, a file reader of the core, returns. An error about a missing column also shows `hint`.
 local function read_columns(hint, read, ...)
   local results = table.pack(pcall(read, ...))
   if results[1] then return table.unpack(results, 2, results.n) end
@@ -113,8 +111,7 @@ local interaction_parts = declare("mr.data.InteractionFiles", {
   { "test", "string", required = true, help = "path of the file for test" },
 })
 
--- Returns the paths of the files to read. The argument `path` is one file, or a table with the files of the train,
--- valid and test parts.
+-- Returns the paths of the files to read: of one file, or of a table with the parts train, valid and test.
 local function interaction_files(path)
   if type(path) ~= "table" then return { find.path(path) } end
   local o, files = interaction_parts:read("mr.data.interactions", path), {}
@@ -124,8 +121,7 @@ local function interaction_files(path)
   return files
 end
 
--- Turns the list form of the option `columns`, such as {"user", "item", false}, into a table from a column's name to
--- its number. Also returns the number of columns.
+-- Turns a list of columns, such as {"user", "item", false}, into numbers by name. Also returns their count.
 local function listed_columns(list)
   local where, at = "mr.data.interactions columns", {}
   for name in pairs(list) do
@@ -148,9 +144,8 @@ local function listed_columns(list)
   return at, #list
 end
 
--- Returns true if the first line of the file has column names: the option `header`, by default true. If `columns` gives
--- every column by number, `header` is required, because a first line of data would be lost otherwise. `needed` has the
--- columns that are found by name if `columns` does not give them.
+-- Returns the option `header`, by default true: whether the first line has column names. It is required if `columns`
+-- gives every column in `needed` by number, because a first line of data would be lost otherwise.
 local function has_header(where, header, columns, needed)
   if header ~= nil then return header end
   local by_number = true
@@ -163,16 +158,22 @@ local function has_header(where, header, columns, needed)
   return true
 end
 
--- Returns the name or number of a column as text, which the C++ reader expects. If the user gave a number, the option's
--- name (such as "user") is appended to `placed`, which tells the reader that the text is a number.
-local function column_text(where, name, given, header, placed)
-  if math.type(given) == "integer" then
-    placed[#placed + 1] = name
-  elseif not header then
-    check.fail("%s: columns.%s is the name '%s', but the file has no names, because header is false. Pass the "
-      .. "number of the column: columns = {%s = %d}", where, name, given, name, math.tointeger(tonumber(given)) or 1)
+-- Returns the columns of a file as texts by name, as the C++ reader expects them, and the names of those that the user
+-- gave by number. A column of `defaults` that the user set to false is "".
+local function column_texts(where, declaration, columns, header, defaults)
+  local texts, placed = {}, {}
+  for _, row in ipairs(declaration.rows) do
+    local name = row[1]
+    local given = columns[name]
+    if math.type(given) == "integer" then
+      placed[#placed + 1] = name
+    elseif given and not header then
+      check.fail("%s: columns.%s is the name '%s', but the file has no names, because header is false. Pass the "
+        .. "number of the column: columns = {%s = %d}", where, name, given, name, math.tointeger(tonumber(given)) or 1)
+    end
+    texts[name] = given == nil and defaults[name] or tostring(given or "")
   end
-  return tostring(given)
+  return texts, placed
 end
 
 ---Reads interactions of users and items from a table, plain or .gz. By default the columns are
@@ -217,16 +218,10 @@ function M.interactions(path, options)
   o.header = has_header("mr.data.interactions", o.header, columns, { "user", "item" })
   local defaults = o.header and { user = "user", item = "item", rating = "rating", timestamp = "timestamp" }
     or { user = "1", item = "2", rating = "", timestamp = "" }
-  local placed = {}
-  local function column(name)
-    local given = columns[name]
-    if given == nil then return defaults[name] end
-    if given == false then return "" end
-    return column_text("mr.data.interactions", name, given, o.header, placed)
-  end
+  local texts, placed = column_texts("mr.data.interactions", interaction_columns, columns, o.header, defaults)
   local files = interaction_files(path)
   local read = read_columns(columns_hint 'user = "uid", item = 2', core.read_ratings, files,
-    column "user", column "item", column "rating", columns.rating ~= nil, column "timestamp", columns.timestamp ~= nil,
+    texts.user, texts.item, texts.rating, columns.rating ~= nil, texts.timestamp, columns.timestamp ~= nil,
     o.header, o.delimiter, o.duplicates, width, placed)
   return ratings.new(type(path) == "string" and path or table.concat(files, ", "), read)
 end
@@ -245,8 +240,7 @@ local letor_options = declare("mr.data.LetorOptions", {
     help = "keep a binary copy for later reads: true means in the user's cache folder; a text names another folder" },
 })
 
--- Returns the folder of cache files for a value of the option `cache`: the user's cache folder for true, the folder
--- that a text names, or false for no cache.
+-- Returns the folder of cache files for a value of the option `cache`; false for no cache.
 local function cache_folder(cache) return cache == true and core.cache_folder() .. "/letor" or cache end
 
 local function letor_file(path, o, name)
@@ -363,17 +357,14 @@ local scores_options = declare("mr.data.ScoresOptions", {
 ---x.lists.rows, x.scores:totable()[1]   --> 2, 0.5
 ---```
 function M.scores(path, options)
-  local o, placed = scores_options:read("mr.data.scores", options), {}
+  local o = scores_options:read("mr.data.scores", options)
   local columns = score_columns:read("mr.data.scores columns", o.columns)
   o.header = has_header("mr.data.scores", o.header, columns, { "qid", "docid", "score" })
-  local defaults = o.header and { qid = "qid", docid = "docid", score = "score" } or { qid = 1, docid = 2, score = 3 }
-  for name, default in pairs(defaults) do
-    local given = columns[name]
-    if given == nil then given = default end
-    columns[name] = column_text("mr.data.scores", name, given, o.header, placed)
-  end
+  local defaults = o.header and { qid = "qid", docid = "docid", score = "score" }
+    or { qid = "1", docid = "2", score = "3" }
+  local texts, placed = column_texts("mr.data.scores", score_columns, columns, o.header, defaults)
   local lists, scores = read_columns(columns_hint 'qid = "query", docid = 2', core.read_scores, find.path(path),
-    columns.qid, columns.docid, columns.score, o.header, o.delimiter, placed)
+    texts.qid, texts.docid, texts.score, o.header, o.delimiter, placed)
   return scored.new(lists, scores, path)
 end
 

@@ -19,17 +19,11 @@ local validation = require "moonrank.fit.validation"
 local M = {}
 
 ---Returns the scores that a model gives the rows of a dataset.
----@param model mr.Model
----@param dataset mr.Dataset
 ---@return mr.Tensor  [rows]
 function M.scores(model, dataset) return (validation.scored(model, dataset)) end
 
----Scores the rows of a dataset with a model, and returns the metrics of these scores as an
----mr.Evaluation.
----@param model mr.Model
----@param dataset mr.Dataset
+---Scores the rows of a dataset with a model, and returns the metrics of these scores as an mr.Evaluation.
 ---@param metrics (string|mr.Metric|table)[]
----@return mr.Evaluation
 function M.test(model, dataset, metrics)
   seen.note("other", dataset)
   return validation.evaluated(model, dataset, metrics)

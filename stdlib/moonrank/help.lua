@@ -108,8 +108,7 @@ local function written(entry)
   return in_terminal(is_function and written_function(entry) or written_table(entry.path, entry.value))
 end
 
--- Returns the documentation of a class as text, with its fields and methods; nil if the class has neither fields nor
--- methods.
+-- Returns the documentation of a class as text; nil if the class has neither fields nor methods.
 local function written_class(name, all)
   local rows, declared = {}, docs.class(name)
   for _, entry in ipairs(entries.class_members(name, all)) do
@@ -151,8 +150,7 @@ local function is_public(path)
   return not class or not inner[class] and not class:match "^mr%.%l+%.%u"
 end
 
--- Returns the public documentation for the search: path, summary and text of each function, class, bound, metric,
--- recipe and page.
+-- Returns what the search finds: path, summary and text of each function, class, bound, metric, recipe and page.
 local function documents(all)
   local found = {}
   local function put(path, short, text, parts)
@@ -200,8 +198,7 @@ local function documents(all)
   return found
 end
 
--- Returns the list of all names as text: modules and functions of `mr`, then the names of classes, bounds, metrics,
--- recipes and pages of the manual.
+-- Returns the list of all names as text: modules and functions of `mr`, then classes, bounds, metrics and texts.
 local function written_root(root)
   local lines = { in_terminal(written_table("mr", root)) }
   local function list(what, names)
@@ -220,16 +217,7 @@ local function written_root(root)
   return table.concat(lines, "\n\n")
 end
 
--- True if a topic that the user looks up is the full path of a function or class, or the end of its path after a dot or
--- colon. "ndcg" means mr.metrics.ndcg and mr.losses.ndcg.
-local function means(path, topic)
-  if path == topic then return true end
-  local before = path:sub(-#topic - 1, -#topic - 1)
-  return path:sub(-#topic) == topic and (before == "." or before == ":")
-end
-
--- Returns the names among which the nearest one is offered for a misspelt topic: full paths such as "mr.metrics.ndcg",
--- and last names such as "ndcg".
+-- Returns the names among which the nearest one is offered for a misspelt topic: whole paths and last names.
 local function known_names(all)
   local names, seen = {}, {}
   local function put(name)
@@ -246,8 +234,7 @@ local function known_names(all)
   return names
 end
 
--- Searches the documentation for the words of a topic that is not a name. Returns the hits as text, below the topic's
--- entry in the glossary if it has one; raises an error if there are none.
+-- Returns the hits of a search as text, below the topic's entry in the glossary. No hit is an error.
 local function searched(topic, all)
   local hits, term = search.find(documents(all), topic), texts.term(topic)
   if term then return in_terminal(("%s\n\nFound in:\n\n%s"):format(term, search.written(hits))) end
@@ -257,8 +244,7 @@ local function searched(topic, all)
   return message .. (near and "" or ".") .. " Found in:\n\n" .. in_terminal(search.written(hits))
 end
 
--- Returns the documentation of everything that is called `topic`, as a list of texts: classes, functions, methods,
--- bounds, metrics, recipes and pages. A metric with a cutoff, such as "ndcg@10", gets only the metric's documentation.
+-- Returns a list of texts about everything that is called `topic`. "ndcg@10" means the metric only.
 local function named(topic, all)
   local of_metric, base = metrics.written(require("moonrank.data.retrieved").own_name(topic))
   local measuring = base and "mr.metrics." .. base
@@ -267,7 +253,7 @@ local function named(topic, all)
   for _, entry in ipairs(all) do
     -- a metric function without a docstring is skipped here; the metric registry's documentation is added below
     local wordless = of_metric and type(entry.value) == "function" and not docs.item(entry.value)
-    local is_meant = means(entry.path, topic) or entry.path == measuring
+    local is_meant = topics.means(entry.path, topic) or entry.path == measuring
     if is_meant and not wordless then add(parts, written(entry)) end
   end
   local of_bound = bounds.written(topic)
@@ -285,8 +271,7 @@ local function named(topic, all)
   return parts
 end
 
--- Returns the documentation, as a list of texts, of a name that was copied from a script, with calls and indices
--- (`ratings:folds{}[1]`) or after a variable (`x.grad`). The list is empty if the name is not known.
+-- Returns texts about a name from a script, with calls (`ratings:folds{}[1]`) or after a variable (`x.grad`).
 local function meant(topic, all)
   local plain = topics.plain(topic)
   if plain == "" or plain:find "%s" then return {} end
@@ -300,10 +285,9 @@ local function meant(topic, all)
   return last and named(last, all) or {}
 end
 
----Returns the documentation of everything that a name means: functions, classes, methods, fields,
----options, bounds, metrics, recipes, and pages of the manual ("guide/sweeps"). The name may be
----copied from a script. If nothing has this name, all documentation is searched for the topic's
----words, and the hits are listed, the best first.
+---Returns the documentation of everything that a name means: functions, classes, methods, fields, options, bounds,
+---metrics, recipes, and pages of the manual ("guide/sweeps"). The name may be copied from a script. If nothing has this
+---name, all documentation is searched for the topic's words, and the hits are listed, the best first.
 ---@param topic string   `ndcg`, `metrics.ndcg`, `ndcg@10`, `mr.Tensor:sum`, `fold.train`, `fit.patience`,
 ---   `minmax`, `learning rate`
 ---@return string        an error is raised, with the nearest name, if nothing contains the words
@@ -328,15 +312,10 @@ end
 
 ---Returns the documentation of everything that a name means, like `text`, in lines that fit the
 ---terminal. The command `moonrank doc` prints this text.
----@param topic string
----@return string
 ---Example: `require "moonrank.help".about("mr.has_cuda"):match "^[^\n]*"   --> mr.has_cuda()`
 function M.about(topic) return M.wrapped(M.text(topic)) end
 
----Returns a text of `text` or `of` in lines that fit the terminal. Recipes are code and stay as they
----are.
----@param text string
----@return string
+---Returns a text of `text` or `of` in lines that fit the terminal. Recipes are code and stay as they are.
 function M.wrapped(text)
   local parts, width = {}, terminal.width()
   for part in (text .. between):gmatch("(.-)" .. between) do
@@ -347,8 +326,6 @@ end
 
 ---Returns the documentation of a function, a module, or the class of an object. A string is taken
 ---for a name, as by `text`.
----@param value any
----@return string
 ---Example: `require "moonrank.help".of(mr.args):match "^[%w.]+"   --> mr.args`
 function M.of(value)
   if type(value) == "string" then return M.text(value) end

@@ -24,8 +24,7 @@ end
 
 local smooth_options = declare("mr.losses.Options", {}, shared.smooth, shared.bound)
 
--- Returns two functions that compute the smooth form of a metric: one from scores and lists, the other also from
--- weights of rows.
+-- Returns functions for the smooth form of a metric: of scores and lists, and also of weights of rows.
 local function smooth_form(metric, o)
   local compute, of_weights, kernel = core["smooth_" .. metric], weighted[metric], shared.kernel(o)
   local arguments = metric == "ndcg" and { o.steepness, kernel } or { o.steepness, 1, kernel }

@@ -71,8 +71,7 @@ local function cookbook(links)
   return page, found
 end
 
--- Returns the first page of the manual's reference, and the parts of the reference (modules, classes, option tables)
--- for the navigation at the side of each page.
+-- Returns the first page of the reference, and its parts for the navigation at the side of each page.
 local function reference_index(book, links)
   local page = of_markdown("reference", links)
   local kinds = { { title = "Modules", pages = {} }, { title = "Classes", pages = {} },
@@ -91,7 +90,7 @@ end
 
 local function formats(links)
   local page = of_markdown("formats", links)
-  local tables, headings = schema.html(links)
+  local tables, headings = markup.html(schema.text(), links)
   page.body = page.body .. tables
   table.move(headings, 1, #headings, #page.headings + 1, page.headings)
   return page
@@ -166,15 +165,12 @@ end
 
 -- Calls a function of the core. If it fails, raises its error again as an error of `moonrank doc --html`.
 local function attempt(f, ...)
-  local ok, message = pcall(f, ...)
-  if message == "interrupted" then error(message, 0) end
+  local ok, message = check.attempt(f, ...)
   if not ok then check.fail("doc --html: %s", check.reason(core.error_text(message))) end
 end
 
----Writes the manual into a folder, which is made if it does not exist. Pages of an earlier manual
----are replaced. If the folder contains any other file, an error is raised and nothing is written.
----No file is deleted.
----@param folder string
+---Writes the manual into a folder, and replaces pages of an earlier one. If the folder has any other file, an error is
+---raised and nothing is written.
 ---@return string  text for the user: the number of pages, and the page to begin with
 function M.write(folder)
   check_folder(folder)

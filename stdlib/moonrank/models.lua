@@ -5,7 +5,6 @@ local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local model_options = require "moonrank.models.options"
 local registry = require "moonrank.models.registry"
-local tensors = require "moonrank.tensor"
 
 local M = {}
 
@@ -29,11 +28,8 @@ local mf = {
     if o.score == "dot" then o.score = nil end
   end,
   parameters = function(o)
-    local function matrix(name, rows)
-      return tensors.uniform({ rows, o.factors },
-        { low = -o.init, high = o.init, seed = o.seed, stream = "mf " .. name, dtype = o.dtype })
-    end
-    return { users = matrix("users", o.users), items = matrix("items", o.items) }, { "users", "items" }
+    return { users = model_options.factors("users", o), items = model_options.factors("items", o) },
+      { "users", "items" }
   end,
   forward = function(self, batch)
     local users, items = vectors_of(self)
@@ -266,8 +262,7 @@ function M.load(path)
   end
   for i, name in ipairs(names) do by_name[name] = values[i] end
   local restore = by_key.kind == "trees" and require("moonrank.models.trees").restore or registry.restore
-  local ok, model = pcall(restore, by_key, by_name)
-  if model == "interrupted" then error(model, 0) end
+  local ok, model = check.attempt(restore, by_key, by_name)
   if not ok then check.fail("%s: %s", path, (tostring(model):gsub("^[^\n]-:%d+: ", ""))) end
   return model
 end

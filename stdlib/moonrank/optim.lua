@@ -48,8 +48,7 @@ function Optimizer:bind(parameters)
   return bound
 end
 
--- Returns a copy of the optimizer with its own table of options, because a learning rate schedule changes `lr` in
--- this table.
+-- Returns a copy with its own table of options, because a schedule changes `lr` in it.
 function Optimizer:_copy()
   local options = {}
   for name, value in pairs(self.options) do options[name] = value end
@@ -101,8 +100,7 @@ function Optimizer:_numbers() return core.optimizer_numbers(state_of(self)) end
 -- Checks a state from a file: raises the same errors as :_resume, but does not change the optimizer's state.
 function Optimizer:_check(names, tensors) core.check_optimizer(state_of(self), names, tensors) end
 
--- Restores the optimizer's state from the names and tensors that the method :_numbers returned. Raises an error if they
--- belong to other parameters.
+-- Restores the state that :_numbers returned. A state of other parameters is an error.
 function Optimizer:_resume(names, tensors) core.restore_optimizer(state_of(self), names, tensors) end
 
 ---Saves the optimizer's state to a safetensors file: means, step counts, deferred updates. (The
@@ -138,8 +136,7 @@ function Optimizer:load(path)
   for i, key in ipairs(keys) do
     check.expect(key ~= "kind" or values[i] == self.name, path, "the kind of optimizer", values[i], self.name)
   end
-  local ok, message = pcall(self._resume, self, names, tensors)
-  if message == "interrupted" then error(message, 0) end
+  local ok, message = check.attempt(self._resume, self, names, tensors)
   if not ok then
     check.fail("%s: the state in the file does not fit these parameters: %s", path,
       core.safe_text(check.reason(message)))

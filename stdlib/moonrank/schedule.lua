@@ -69,8 +69,7 @@ local function cos_pi(x)
   return sum
 end
 
--- Returns true if the learning rate lr of a plan, times the factor of a schedule, is still large enough for optimizer
--- steps.
+-- Returns true if lr times the factor is still large enough for optimizer steps.
 local function is_usable(plan, factor) return (plan.lr or 1) * factor >= least_rate end
 
 local cosine_options = declare("mr.schedule.CosineOptions", {

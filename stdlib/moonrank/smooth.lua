@@ -10,8 +10,7 @@ local M = {}
 
 local smooth_options = declare("mr.smooth.Options", {}, shared.relevant, shared.smooth)
 
--- Computes a smooth metric: by a kernel of the core, or, if the lists have weights of rows, by differentiable
--- operations.
+-- Computes a smooth metric by a kernel of the core, or for rows with weights by differentiable operations.
 local function metric(name, scores, lists, ...)
   local weights = check.is_lists(lists) and lists:has_weights() and check.is_tensor(scores)
     and lists:row_weights_like(scores)

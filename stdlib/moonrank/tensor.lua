@@ -44,8 +44,7 @@ local function check_sizes(where, sizes, rest, second)
   check.expect(false, where, "sizes", sizes, "a list of integers: %s(%s%s)", where, list, rest or "")
 end
 
--- If `dtype` is int64: raises an error unless the value is a whole number below 2^53 in absolute value. The core
--- receives numbers as float64, which is exact only below 2^53.
+-- Raises an error unless the value fits int64 and float64, in which the core gets it: a whole number below 2^53.
 local function check_int64(where, name, value, dtype)
   if dtype ~= "int64" or type(value) ~= "number" then return end
   local found = value ~= value and "NaN" or ("%.15g"):format(value)
@@ -75,27 +74,25 @@ function M.tensor(values, options)
   return core.tensor(values, options.dtype, options.device)
 end
 
+-- Makes a tensor whose entries are all `value`, from the arguments that `sizes_of` takes.
+local function filled(where, value, ...)
+  local sizes, options = sizes_of(where, ...)
+  sizes = room.take(where, sizes)
+  options = tensor_options:read(where, options)
+  return core.full(sizes, value, options.dtype, options.device)
+end
+
 ---Makes a tensor of zeros with the given sizes.
 ---@param ... integer|integer[]|mr.TensorOptions  sizes, then options
 ---@return mr.Tensor
 ---Example: `mr.zeros(2, 3):size(2)   --> 3`
-function M.zeros(...)
-  local sizes, options = sizes_of("mr.zeros", ...)
-  sizes = room.take("mr.zeros", sizes)
-  options = tensor_options:read("mr.zeros", options)
-  return core.full(sizes, 0, options.dtype, options.device)
-end
+function M.zeros(...) return filled("mr.zeros", 0, ...) end
 
 ---Makes a tensor of ones with the given sizes.
 ---@param ... integer|integer[]|mr.TensorOptions  sizes, then options
 ---@return mr.Tensor
 ---Example: `mr.ones(3):sum():item()   --> 3.0`
-function M.ones(...)
-  local sizes, options = sizes_of("mr.ones", ...)
-  sizes = room.take("mr.ones", sizes)
-  options = tensor_options:read("mr.ones", options)
-  return core.full(sizes, 1, options.dtype, options.device)
-end
+function M.ones(...) return filled("mr.ones", 1, ...) end
 
 ---Makes a tensor whose entries all have one value. For int64, the value must be an integer below
 ---2^53 in absolute value.
@@ -146,8 +143,7 @@ function M.arange(first, last, options)
   return core.arange(first, last, options.step, options.dtype, options.device)
 end
 
--- Fills in the options `stream` and `seed` of a random call, and returns the options. If no seed is given, both come
--- from the seed set by mr.seed and the number of the call.
+-- Fills in `stream` and `seed` of a random call, from the seed set by mr.seed and the number of the call.
 local function seeded(options, stream)
   options.stream = options.stream or stream
   if not options.seed then options.seed, options.stream = random.next(options.stream) end

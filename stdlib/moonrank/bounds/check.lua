@@ -89,8 +89,7 @@ local function check_finite(s, report)
   end
 end
 
--- Compares the bound's slope with central differences at five scores within each list's range. Returns the largest
--- relative error.
+-- Compares the bound's slope with central differences at five scores. Returns the largest relative error.
 local function check_gradient(s, report)
   local worst, where = 0, nil
   for _, u in ipairs{ 0.07, 0.31, 0.52, 0.68, 0.93 } do
@@ -217,8 +216,7 @@ local function fading(s, report, where, score)
   return least
 end
 
--- Returns the smooth metric when all scores are equal, as at the start of training. Returns the metric's mean over
--- random rankings if it has no smooth form.
+-- Returns the smooth metric at equal scores, as training begins; of a metric without a smooth form its mean.
 local function equal_scores(s)
   local core = require "moonrank.core"
   if not s.metric.has_smooth then return s.expectation end
@@ -241,8 +239,7 @@ local function slope_ratios(s)
   return ratios, short, long
 end
 
--- Returns two pairs {smallest, largest} of bounded values over all lists: at each list's worst ranking, and at each
--- list's best ranking.
+-- Returns pairs {smallest, largest} of bounded values over all lists: at their worst and at their best rankings.
 local function ends(s)
   local worst, best = { math.huge, -math.huge }, { math.huge, -math.huge }
   for l in ipairs(s.sizes) do
@@ -326,14 +323,7 @@ function Report:__tostring()
   return table.concat(lines, "\n")
 end
 
----Implements mr.bounds.check: checks a bound on lists of many sizes, prints a report and returns
----it. The report compares the gradient with differences, and the slopes of short lists with those
----of long lists. It also says whether the bounded value rises with the score, and its values at the
----worst and best score. It tests lists on which no ordering changes the metric, and finds where the
----gradient vanishes.
----@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
----@param options? mr.bounds.CheckOptions
----@return mr.BoundReport
+---Implements mr.bounds.check: checks a bound on lists of many sizes, prints a report and returns it.
 function M.check(what, options)
   local o = check_options:read("mr.bounds.check", options)
   for _, name in ipairs{ "metrics", "nsr" } do

@@ -32,8 +32,7 @@ local nan = 0 / 0
 ---@field degenerate boolean   whether all computed orders have the same value, up to rounding
 ---@field distribution? mr.Distribution  nil if the metric is undefined
 
--- Returns the metric as a function of ranks and lists. The function moves ranks to the default device, where lists
--- keep their tensors.
+-- Returns the metric as a function of ranks and lists, which moves ranks to the default device.
 local function ranked(metric)
   local exact = metrics.on_ranks(metric)
   return function(ranks, lists) return exact(ranks:to(core.device()), lists) end
@@ -101,8 +100,7 @@ local defaults = estimate_options:read("estimate")
 local known = {}
 local ends = {}  -- ends[number of the metric][class of grades]: whether an order of the rows can change the metric
 
--- Returns statistics of a metric's values over orders of a list. Raises an error if the metric is finite for some
--- orders but not for all.
+-- Returns statistics of a metric's values over orders of a list. Values that are finite for only some are an error.
 local function summarised(metric, values, method, orders, first, last, rounding)
   local mean, _, counted, missing = core.summary(values:to("float64"):to("cpu"))
   if counted == 0 then
@@ -140,11 +138,7 @@ local function of_class(metric, class, options)
   return found[key]
 end
 
----Estimates statistics of a metric over all rankings of a list with these grades. A list without
----rows is an error.
----@param metric mr.Metric
----@param grades number[]
----@param options? mr.bounds.EstimateOptions
+---Estimates statistics of a metric over all rankings of a list with these grades. A list without rows is an error.
 ---@return mr.Estimate
 function M.of(metric, grades, options) return of_class(metric, core.grade_class(grades), options) end
 

@@ -15,8 +15,6 @@ local most_rows = 1000000  -- largest number of relevant rows, and of other rows
 ---@field nsr? number  ratio of other rows to relevant rows by which `n` was chosen
 
 ---Makes one list per size, with n rows of which p are relevant.
----@param sizes mr.bounds.Size[]
----@return mr.Lists
 function M.lists(sizes)
   local lists = {}
   for l, size in ipairs(sizes) do
@@ -28,21 +26,17 @@ end
 
 ---Returns a list size (numbers of rows and of relevant rows) for every combination of a number in
 ---`relevant` and a ratio in `nsr` of other rows to relevant rows.
----@param relevant integer[]
----@param nsr number[]
 ---@return mr.bounds.Size[]
 function M.sizes(relevant, nsr)
   local sizes = {}
   for _, p in ipairs(relevant) do
     check.expect(math.type(p) == "integer" and p > 0 and p <= most_rows, "bounds of lists",
       "a number of relevant rows in the option relevant", p, "an integer from 1 to %d", most_rows)
-    for _, ratio in ipairs(nsr) do
-      check.expect(type(ratio) == "number" and ratio >= 0 and p * ratio <= most_rows, "bounds of lists",
-        "a ratio in the option nsr", ratio, "a number from 0 to %d for %d relevant rows", most_rows // p, p)
-    end
   end
   for _, ratio in ipairs(nsr) do
     for _, p in ipairs(relevant) do
+      check.expect(type(ratio) == "number" and ratio >= 0 and p * ratio <= most_rows, "bounds of lists",
+        "a ratio in the option nsr", ratio, "a number from 0 to %d for %d relevant rows", most_rows // p, p)
       sizes[#sizes + 1] = { n = p + math.max(1, math.floor(p * ratio + 0.5)), p = p, nsr = ratio }
     end
   end
@@ -51,11 +45,6 @@ end
 
 ---Returns the bounded value of every list, and its derivative with respect to the score (0 if the
 ---value does not depend on the score), at the scores `score`, one per list.
----@param bound mr.Bound
----@param metric string
----@param lists mr.Lists
----@param score number[]
----@return number[] value, number[] slope
 function M.evaluated(bound, metric, lists, score)
   local _ <close> = scope.recording("a bound", true)
   local leaf = core.tensor(score, "float64", "cpu"):requires_grad()
@@ -67,8 +56,6 @@ function M.evaluated(bound, metric, lists, score)
 end
 
 ---Returns a size as text: "(60, 20)" for 60 rows of which 20 are relevant.
----@param size mr.bounds.Size
----@return string
 function M.name(size) return ("(%d, %d)"):format(size.n, size.p) end
 
 return M

@@ -47,7 +47,6 @@ local closed_form = {
 
 ---Returns the functions that compute a metric's statistics over all rankings of a list: from closed
 ---forms if the metric has them, else by estimates.
----@param metric mr.Metric
 ---@return mr.bounds.Source
 ---Example: `require "moonrank.bounds.list_stats".of(mr.metrics.ap{}).kind   --> closed form`
 ---Example: `require "moonrank.bounds.list_stats".of(mr.metrics.err{}).kind   --> estimate`
@@ -57,14 +56,10 @@ for _, name in ipairs{ "weights", "count", "counted", "affine" } do
   M[name] = function(metric, ...) return M.of(metric)[name](metric, ...) end
 end
 
----Computes one value per list. `f` gets only lists for which an ordering of the rows can change the
----metric, with their scores. All other lists get the value 0 and no gradient, so that a 0/0 cannot
----enter the gradient. `f` is not called if no list remains; the result is then 0 times the scores.
----@param metric mr.Metric
----@param lists mr.Lists
+---Computes one value per list. `f` gets only lists for which an ordering can change the metric, with their scores.
+---Other lists get the value 0 and no gradient, so that a 0/0 cannot enter it. `f` is not called without lists.
 ---@param score mr.Tensor  [lists]
 ---@param f fun(score: mr.Tensor, lists: mr.Lists): mr.Tensor
----@return mr.Tensor
 function M.where_counted(metric, lists, score, f)
   local counted = M.counted(metric, lists, score.device)
   if #counted == 0 then return score * 0 end

@@ -37,9 +37,6 @@ end
 
 ---Implements mr.bounds.plot: plots bounded values against the metric, with one line for each list
 ---shape, and returns the figure.
----@param what any
----@param options? mr.bounds.PlotOptions
----@return mr.Figure
 function M.plot(what, options)
   local bounds, plot = require "moonrank.bounds", require "moonrank.plot"
   local o = plot_options:read("mr.bounds.plot", options)

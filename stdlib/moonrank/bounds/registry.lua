@@ -16,9 +16,8 @@ $F~(M) = E sigma(a (M - X))$. X is the metric of a random ranking, and $a = kapp
 `mr.bounds.distribution_bound` has options (kappa, samples, a ranker better than random).
 ]]
 
----Documentation of the distribution-based bounds, by the option `form` of
----mr.bounds.distribution_bound. Affine bounds are documented in the core. Where an entry's `text`
----states results of experiments, it names the script that prints the numbers.
+---Documentation of the distribution-based bounds, by the option `form` of mr.bounds.distribution_bound. An entry's
+---`text` names the script that prints the numbers which it states.
 M.forms = {
   cdf = {
     name = "distribution", formula = "F~(M)",
@@ -44,8 +43,6 @@ local entries = {}  -- registered bounds: {bound =, about =} by name, where `abo
 local builtin = {}  -- documentation of the library's own bounds, by name
 
 ---Registers a bound under a name, and replaces an earlier bound of that name.
----@param name string
----@param bound mr.Bound
 ---@param about? mr.bounds.About  documentation; nil if a script defined the bound without one
 ---@return fun()  restores the previous meaning of the name
 function M.add(name, bound, about)
@@ -55,40 +52,28 @@ function M.add(name, bound, about)
 end
 
 ---Registers a bound of the library itself. Scripts cannot redefine its name.
----@param name string
----@param bound mr.Bound
----@param about mr.bounds.About
 function M.add_builtin(name, bound, about)
   builtin[name] = about
   M.add(name, bound, about)
 end
 
 ---Returns the bound that is registered under a name, or nil.
----@param name string
----@return mr.Bound?
 ---Example: `require "moonrank.bounds.registry".get("minmax").name   --> minmax`
 function M.get(name) return entries[name] and entries[name].bound end
 
 ---Returns true if this name belongs to a bound of the library itself.
----@param name string
----@return boolean
 ---Example: `require "moonrank.bounds.registry".builtin("zscore")   --> true`
 function M.builtin(name) return builtin[name] ~= nil end
 
 ---Returns the sorted names of all bounds, including those that scripts defined.
----@return string[]
 ---Example: `require "moonrank.bounds.registry".names()[1]   --> distribution`
 function M.names() return check.names(entries) end
 
 ---Returns the formula of a bound of the library as `moonrank.manual.formula` reads it.
----@param name string
----@return string
 ---Example: `require "moonrank.bounds.registry".formula "minmax"   --> (M - min) / (max - min)`
 function M.formula(name) return builtin[name].formula end
 
 ---Returns the text that `moonrank doc NAME` prints for a bound, or nil if no bound has that name.
----@param name string
----@return string?
 ---Example: `require "moonrank.bounds.registry".written("zscore"):match "bounded value: ([^\n]*)"   --> (M - E) / sd`
 function M.written(name)
   local entry = entries[name]

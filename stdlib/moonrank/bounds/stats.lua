@@ -60,7 +60,6 @@ local function table_of(self, count)
 end
 
 ---Returns the statistics as a table, with one row per list.
----@return mr.Table
 function methods:table() return table_of(self, rawget(self, "_lists").count) end
 
 tables.add_exports(methods)
@@ -75,10 +74,6 @@ function Stats:__tostring()
 end
 
 ---Makes the statistics of a metric for lists. Each field is computed when it is first read.
----@param metric mr.Metric
----@param lists mr.Lists
----@param options { dtype: string, device: string }
----@return mr.Stats
 function M.new(metric, lists, options)
   return setmetatable({ _metric = metric, _lists = lists, _options = options }, Stats)
 end

@@ -16,7 +16,6 @@ local of_sampled = setmetatable({}, { __mode = "k" })
 local Shapes = check.class("mr.bounds.Shapes")
 
 ---Makes whole lists of `rows` rows.
----@param rows integer
 ---@param relevant integer[]  number of relevant rows of each whole list
 ---@return mr.bounds.Shapes
 function M.shapes(rows, relevant)
@@ -24,7 +23,6 @@ function M.shapes(rows, relevant)
 end
 
 ---Returns the whole lists. They are made when they are first needed.
----@return mr.Lists
 function Shapes:lists()
   if self._lists then return self._lists end
   local sizes, relevance = {}, core.full({ #self._relevant, self._rows }, 0, "float32", "cpu")
@@ -55,16 +53,12 @@ end
 local WholeLists = check.class("mr.bounds.WholeLists")
 
 ---Lets sampled lists stand for whole lists.
----@param sampled mr.Lists
----@param shapes mr.bounds.Shapes
 ---@param numbers mr.Tensor  for each sampled list, the number of its whole list; int64 on the CPU
 function M.set(sampled, shapes, numbers)
   of_sampled[sampled] = setmetatable({ _shapes = shapes, _numbers = numbers }, WholeLists)
 end
 
 ---Lets lists `made` stand for what `lists` stand for. With `numbers`, `made` are only these of `lists`.
----@param lists mr.Lists
----@param made mr.Lists
 ---@param numbers? mr.Tensor  int64
 function M.keep(lists, made, numbers)
   local whole = of_sampled[lists]
@@ -75,13 +69,11 @@ function M.keep(lists, made, numbers)
 end
 
 ---Returns the whole lists that sampled lists stand for; nil if they stand for themselves.
----@param lists mr.Lists
 ---@return mr.bounds.WholeLists?
 function M.of(lists) return of_sampled[lists] end
 
 ---Returns the whole lists of `count` copies of all sampled lists, copy after copy: the whole lists 1
 ---to n, then again 1 to n.
----@param count integer
 ---@return mr.bounds.WholeLists
 function WholeLists:repeated(count)
   local numbers = {}
@@ -91,8 +83,6 @@ end
 
 ---Returns the slope of a bound for each sampled list. A bound that is not affine has its slope at the
 ---metric's mean over random rankings of the whole list.
----@param bound mr.Bound
----@param metric mr.Metric
 ---@param like { dtype: string, device: string }  type and device of the result
 ---@return mr.Tensor  [lists]
 function WholeLists:slopes(bound, metric, like)
@@ -101,9 +91,6 @@ function WholeLists:slopes(bound, metric, like)
 end
 
 ---Applies a bound to one score per sampled list.
----@param bound mr.Bound
----@param score mr.Tensor
----@param metric mr.Metric
 ---@return mr.Tensor  [lists]
 function WholeLists:bounded(bound, score, metric)
   if bound._takes_numbers then return bound.apply(score, metric, self._shapes:lists(), self._numbers) end

@@ -47,8 +47,6 @@ end
 ---tensor [rows]. The batch is copied to `device` first.
 ---@param model mr.Model|fun(batch: mr.Batch): mr.Tensor
 ---@param made { lists: mr.Lists, users: mr.Tensor, items: mr.Tensor }
----@param device string
----@return mr.Tensor
 function M.scores(model, made, device)
   local batch = dataset.batch{
     lists = made.lists,
@@ -68,7 +66,6 @@ end
 ---the lists of its users fit the device: about a million rows on the CPU, eight million on the GPU.
 ---@param users mr.Tensor       int64
 ---@param rows_of_user integer  number of rows of all lists of one user
----@param device string
 ---@param make fun(users: mr.Tensor)
 function M.blocks(users, rows_of_user, device, make)
   local size = math.max(1, rows_of_block[device] // math.max(1, rows_of_user))
@@ -111,8 +108,7 @@ local function check_sampling(where, o)
   end
 end
 
--- Checks the options `correct` and `gamma`, which estimate metrics on the full catalogue from sampled lists. Sets the
--- default of `gamma`.
+-- Checks the options `correct` and `gamma`, and sets the default of `gamma`.
 local function check_correction(where, o)
   if o.correct == true then o.correct = "rank" end
   local correction = corrections.all[o.correct]
@@ -133,8 +129,7 @@ local function check_correction(where, o)
   o.gamma = o.gamma or correction.gamma or 0
 end
 
--- Returns two tables: the options that choose the candidates, and the options that change how metrics are computed,
--- such as `ties`.
+-- Returns the options that choose the candidates, and those that change how metrics are computed, such as `ties`.
 local function options_of(declaration, where, options, part)
   local o, said = declaration:read(where, options), {}
   o.part = o.part or part
@@ -146,16 +141,14 @@ local function options_of(declaration, where, options, part)
   return o, said
 end
 
--- Returns the parts of the fold that precede the evaluated part: train, and for test also a non-empty valid. A user
--- knows the items of these parts.
+-- Returns the parts of the fold whose items a user knows: train, and for test also a non-empty valid.
 local function parts_before(self)
   local parts = { self.fold.train }
   if self.part == "test" and self.fold.valid.lists.rows > 0 then parts[2] = self.fold.valid end
   return parts
 end
 
--- Returns a sentence with the number of user-item pairs that are not ranked, because the user already rated the item
--- before the evaluated part.
+-- Returns a sentence with the number of user-item pairs that are not ranked, because the user rated the item before.
 local function left_out_words(self)
   local t, known, names = self:tables(), self._options.known, {}
   if known == "none" then return "known = none leaves out no item of any user" end
@@ -197,9 +190,7 @@ end
 ---in train are left out.
 function Candidates:get_ranked_users() return self._options.users end
 
----Iterates over batches of the dataset of the evaluated part (valid or test), like
----mr.Dataset:batches.
----@param options? mr.data.BatchesOptions
+---Iterates over batches of the dataset of the evaluated part (valid or test), like mr.Dataset:batches.
 ---@return fun(): mr.Batch?
 function Candidates:batches(options) return self.data:batches(options) end
 
@@ -230,18 +221,14 @@ end
 
 ---Implements fold:candidates. Returns the items that a model ranks for each user in the fold's part
 ---`options.part` ("valid" or "test"). mr.fit takes the result as its option `valid` or `test`.
----@param fold mr.Fold
----@param options? mr.data.CandidateOptions
 ---@return mr.data.Candidates
 function M.of(fold, options)
   return new("fold:candidates", fold, (options_of(candidate_options, "fold:candidates", options, "valid")))
 end
 
----Returns tables about the users with relevant items in the evaluated part. `users` has their
----numbers. `targets` are each user's relevant items in that part. `known` are the items left out
----because the user rated them earlier, and `relevant` are the user's earlier relevant items.
----`novelty` counts users and items that train lacks. `targets`, `known` and `relevant`
----are mr.UserItems, which have the items of each user. All are made in the first call.
+---Returns, as mr.UserItems, each user's relevant items in the evaluated part (`targets`), the items left out because
+---the user rated them earlier (`known`), and earlier relevant items (`relevant`). `users` have targets. Made in the
+---first call.
 ---@return { users: mr.Tensor, targets: any, known: any, relevant: any, novelty: mr.data.Novelty }
 function Candidates:tables()
   if self._tables then return self._tables end
@@ -273,10 +260,9 @@ local function lists_of(self, block, number, device)
   return self._sampled[number]
 end
 
--- Returns a way to evaluate metrics that depend only on the k best candidates of each user, or nil if a metric depends
--- on other rows, too, or the model has no vectors `p` and `q`. In the result {rows, of}, `of(block)` makes lists of
--- these candidates and of the relevant items for a block of users. It returns nil if so many items tie that short lists
--- are not enough. `rows` is an estimate of a list's length.
+-- Returns a way to evaluate metrics that depend only on the k best candidates of a user, or nil for other metrics and
+-- for a model without vectors. In {rows, of}, `of(block)` makes lists of these candidates and of the relevant items, or
+-- returns nil if too many items tie, and `rows` is an estimate of a list's length.
 local function first_candidates_of(self, p, q, metrics)
   if not p then return nil end
   local k, t = 1, self:tables()
@@ -290,8 +276,6 @@ end
 
 ---Returns the given metrics; with the option `correct`, metrics whose names have the suffix of the
 ---correction, as in "ndcg@10[corrected]".
----@param metrics mr.Metric[]
----@return mr.Metric[]
 function Candidates:named(metrics)
   return self.correct and corrections.named(self._where, metrics, self.correct) or metrics
 end
@@ -299,8 +283,6 @@ end
 ---Evaluates a model on the candidates, by metrics that `named` returned. Unlike fold:evaluate, this
 ---method does not note the dataset in the record of a running trial.
 ---@param model mr.Model|fun(batch: mr.Batch): mr.Tensor
----@param metrics mr.Metric[]
----@return mr.Evaluation
 function Candidates:measure(model, metrics)
   local o, device, parts, users, lists = self._options, M.device_of(model), {}, {}, {}
   local whole, p, q = o.candidates == "catalogue", vectors.of(model)
@@ -354,11 +336,8 @@ end
 
 ---Implements fold:evaluate: evaluates a model on the candidates of a fold's part (option `part`, by
 ---default test), and returns the evaluation.
----@param fold mr.Fold
 ---@param model mr.Model|fun(batch: mr.Batch): mr.Tensor
 ---@param metrics (string|mr.Metric|table)[]
----@param options? mr.data.FoldEvaluateOptions
----@return mr.Evaluation
 function M.evaluate(fold, model, metrics, options)
   local where = "fold:evaluate"
   local o, said = options_of(evaluate_options, where, options, "test")

@@ -147,8 +147,7 @@ end
 
 local rows_at_once = 256  -- after this many rows, Lua tables of rows are turned into a tensor, to save memory
 
--- Parses a line of a file of item features and adds the item to `found`. A second line of the same item, or another
--- number of features than in earlier lines, is an error.
+-- Adds the item in a line of a file of item features to `found`. A second line of an item is an error.
 local function take(found, path, line, text, delimiter)
   local id, row = numbers_of(path, line, text, delimiter)
   found.width = found.width or #row

@@ -46,10 +46,7 @@ end
 
 ---Returns the metrics, renamed with the suffix of the correction `how`, as in "ndcg@10[corrected]".
 ---A metric without a known correction is an error.
----@param where string  function name for error messages
----@param metrics mr.Metric[]
 ---@param how string  a key of the table `all`, such as "rank"
----@return mr.Metric[]
 function M.named(where, metrics, how)
   local named = {}
   for i, each in ipairs(metrics) do
@@ -109,7 +106,6 @@ end
 ---@param scores mr.Tensor  [rows]
 ---@param o { correct: string, gamma: number }
 ---@param tables table  cache of estimates, to be passed again in the next call
----@return mr.Evaluation
 function M.evaluate(metrics, made, scores, o, tables)
   local lists, firsts, at = made.lists, {}, 1
   for l, size in ipairs(core.integers(lists.sizes)) do firsts[l], at = at, at + size end

@@ -9,8 +9,7 @@ local M = {}
 
 local not_decimal = { nan = 0 / 0, inf = math.huge, ["-inf"] = -math.huge }
 
--- Converts a field to a number. Returns nil if it is not a number. A number with leading zeros, such as 007, is a name,
--- and so is an integer that does not fit into 64 bits.
+-- Returns a field as a number; nil for a name, such as 007, and for an integer that does not fit into 64 bits.
 local function number_of(field)
   if not_decimal[field:lower()] then return not_decimal[field:lower()] end
   if field:find "^[+-]?0%d" or not field:find "^[+-]?%.?%d[%d.eE+-]*$" then return nil end
@@ -18,8 +17,7 @@ local function number_of(field)
   return (math.type(number) == "integer" or field:find "[.eE]") and number or nil
 end
 
--- Returns the fields of column `c` as numbers, with false for an empty field. Returns nil if a field is neither a
--- number nor empty.
+-- Returns the numbers in column `c`, with false for an empty field; nil if a field is neither a number nor empty.
 local function numbers_of(rows, c)
   local numbers = {}
   for r, row in ipairs(rows) do

@@ -73,11 +73,9 @@ end
 ---Makes a dataset like mr.data.dataset, but without the check for NaN and infinite features. Use it
 ---for parts of a dataset that was checked before.
 ---@param parts mr.data.DatasetOptions
----@return mr.Dataset
 function M.new(parts) return made_of(dataset_options:read("mr.data.dataset", parts)) end
 
--- Copies the record of which items each user rated (mr.data.Rated) from the dataset `of` to the dataset `made`, which
--- has the same users and items.
+-- Copies the record of which items each user rated (mr.data.Rated) to a dataset of the same users and items.
 local function with_ratings(made, of)
   made._rated = of._rated
   return made
@@ -123,9 +121,8 @@ function M.with(set, changes)
   return (changes.users == nil and changes.items == nil) and with_ratings(made, set) or made
 end
 
----Returns true if the value is an mr.Dataset, and false for anything else, also for an object of a
----dataset class that a script defined. The batches of an mr.Dataset depend only on the options of
----the iteration; those of a script's class may depend on anything.
+---Returns true if the value is an mr.Dataset, whose batches depend only on the options of the iteration. It is false
+---for an object of a script's own dataset class.
 function M.is(dataset) return getmetatable(dataset) == Dataset end
 
 ---Some lists of a dataset with their inputs, as a model gets them in one call.
@@ -152,7 +149,6 @@ end
 ---each row, is computed when it is first read.
 ---@param parts table  fields of mr.Batch: lists, size, and optionally features, users, items, categories,
 ---   interactions and epoch
----@return mr.Batch
 function M.batch(parts) return record("batch", parts, on_demand) end
 
 -- Makes a batch of `count` lists of a dataset: those with the numbers order[first] to order[first + count - 1].
@@ -172,11 +168,8 @@ local function whole(self, device)
   return M.batch(batch)
 end
 
----Returns all lists of a dataset as one batch, on the default device (mr.device()); nil if the
----dataset has no lists. The dataset may be an object of a class that the script defined; its method
----`batches` then makes the batch.
----@param dataset mr.Dataset
----@return mr.Batch?
+---Returns all lists of a dataset, also of a class of the script, as one batch on the default device; nil if there are
+---none.
 function M.whole_batch(dataset)
   if not M.is(dataset) then return dataset:batches{ size = math.max(1, dataset.count) }() end
   seen.note("other", dataset)
@@ -184,10 +177,8 @@ function M.whole_batch(dataset)
   return whole(dataset, core.device())
 end
 
--- Returns which lists of a batch one process of a parallel training takes, out of order[first] to order[first + count -
--- 1]. The rows of the batch are divided into equally long parts, one per process; a list belongs to the part that
--- contains the list's middle. Returns the index in `order` of the process's first list, its number of lists, and the
--- number of rows of the batch before its first list.
+-- Returns which lists one process takes out of order[first] to order[first + count - 1]: those whose middle is in its
+-- part of the batch's rows. Returns the index of the first one, their number, and the rows of the batch before them.
 local function share_of(sizes, order, first, count, share)
   local rows, before = 0, 0
   for i = first, first + count - 1 do rows = rows + sizes[order[i]] end
@@ -205,15 +196,13 @@ end
 ---dataset's number of rows divided by `rows`, rounded up.
 ---@param size integer   lists per batch
 ---@param rows? integer  rows per batch; replaces `size`
----@return integer
 function M.most_batches(dataset, size, rows)
   if rows then return -(-dataset.lists.rows // rows) end
   return -(-dataset.count // size)
 end
 
--- Returns a function that computes the number of lists of a batch from the index `at` in `order` of the batch's first
--- list. With `o.rows`, the rows in the order of `order` are divided into stretches of `o.rows` rows, and a batch has
--- the lists that begin in one stretch.
+-- Returns a function that computes the number of lists of a batch from the index `at` of its first list in `order`.
+-- With `o.rows`, a batch has the lists that begin in one stretch of `o.rows` rows.
 local function length_of(self, o, order)
   if not o.rows then
     return function(at) return math.min(o.size, self.count - at + 1) end
@@ -286,7 +275,6 @@ end
 ---Iterates over a dataset like mr.Dataset:batches, but does not check the options. All options
 ---except `rows` and `share` must be given.
 ---@param self mr.Dataset
----@param o mr.data.BatchesOptions
 ---@return fun(): mr.Batch?
 function M.pass(self, o)
   if M.most_batches(self, o.size, o.rows) <= 1 and (not o.shuffle or self.count == 1) and not o.share then
@@ -424,8 +412,7 @@ function Dataset:pointwise()
   })
 end
 
----Returns a dataset, named `name`, of the lists of `self` whose numbers are in `numbers`, in the
----order of `numbers`.
+---Returns a dataset, named `name`, of the lists of `self` whose numbers are in `numbers`, in the order of `numbers`.
 function M.chosen(self, numbers, name)
   local batch = batch_of(self, core.tensor(numbers, "int64", "cpu"), 1, #numbers, "cpu")
   batch.size, batch.name, batch.levels, batch.ids = nil, name, self.levels or nil, self.ids or nil

@@ -38,8 +38,7 @@ end
 
 local function blend(from, to, share) return from + (to - from) * share end
 
--- Draws random numbers for the age and other traits of each face, such as its tilt, as tensors [faces, 1, 1]. A face's
--- traits depend only on the seed and the face's number.
+-- Draws the age and other traits of each face as tensors [faces, 1, 1]. They depend on the seed and the number.
 local function traits_of(count, seed)
   local function uniform(name, low, high)
     return tensors.uniform({ count, 1, 1 },
@@ -96,8 +95,7 @@ local function features(picture, u, v, child, hair)
   return over(picture, spot(u, v - 0.46 + 0.1 * u ^ 2, 0.2 - 0.04 * child, 0.045), { 0.65, 0.25, 0.25 })
 end
 
--- Adds wrinkles on the forehead, beside the mouth and at the eyes, and bags under the eyes to a picture of a face, as
--- deep as its age requires.
+-- Adds wrinkles and bags under the eyes to a picture of a face, as deep as its age requires.
 local function wrinkles(picture, t, u, v)
   local depth = rise(t.age, t.wrinkles, 9)
   for _, height in ipairs{ -0.36, -0.27 } do
@@ -156,9 +154,6 @@ local drawn_faces_options = declare("mr.data.DrawnFacesOptions", {
 })
 
 ---Checks the options of mr.data.drawn_faces and returns them with defaults filled in.
----@param where string  function name for error messages
----@param options? mr.data.DrawnFacesOptions
----@return table
 function M.options(where, options)
   local o = drawn_faces_options:read(where, options)
   local each = 3 * o.size ^ 2 + 20  -- numbers in memory per face: the pixels of 3 colours, and about 20 traits

@@ -19,8 +19,6 @@ end
 
 ---Returns one fingerprint of all arguments, which depends on their order. An argument is a tensor,
 ---mr.Lists, a table of strings, a number, a string or a boolean; false stands for a missing value.
----@param ... any
----@return string
 ---Example: `#require("moonrank.data.fingerprint").combined(mr.tensor{1, 2}, "test", 3)   --> 16`
 function M.combined(...)
   local parts = table.pack(...)
@@ -33,8 +31,6 @@ function M.combined(...)
 end
 
 ---Returns the fingerprint of a dataset, a fold, ratings or lists; nil for anything else.
----@param thing any
----@return string?
 function M.of(thing)
   if check.is_lists(thing) then return M.combined("lists", thing) end
   if type(thing) ~= "table" then return nil end

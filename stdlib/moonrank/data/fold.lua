@@ -29,7 +29,6 @@ local names = { "train", "valid", "test" }
 
 ---Makes a fold of three datasets; `title` is the first line of its summary.
 ---@param parts table  fields of mr.Fold: train, valid, test, number, k, title, and optionally the other fields
----@return mr.Fold
 function M.new(parts)
   for _, name in ipairs{ "short_users", "whole_users", "new_users", "new_items" } do parts[name] = parts[name] or 0 end
   for _, name in ipairs{ "users", "items", "negatives" } do parts[name] = parts[name] or false end
@@ -225,9 +224,7 @@ end
 
 ---Returns a sequence of `count` folds. The fold at index `number` is made by `make(number)` when a
 ---script first reads this index, and is then kept.
----@param count integer
 ---@param make fun(number: integer): mr.Fold
----@return mr.Fold[]
 function M.sequence(count, make)
   return setmetatable({}, {
     -- When a study compares two sequences of folds, it compares the code of this function. It does not compare the
@@ -247,8 +244,6 @@ function M.sequence(count, make)
 end
 
 ---Raises an error if a fold has no users and items, because it is not made of ratings.
----@param where string  name of the called function, for the message
----@param fold mr.Fold
 function M.check_items(where, fold)
   if not fold.items then
     check.fail("%s: the fold has no users and items. Pass a fold of ratings, as ratings:folds makes them", where)

@@ -202,8 +202,7 @@ function Images:split(options)
   return part(1, rest, "train"), part(rest + 1, counts[1], "valid"), part(rest + counts[1] + 1, counts[2], "test")
 end
 
--- Returns the option `features`, after checking that its shape is [count, width]. If the option is nil, returns the
--- images' pixels.
+-- Returns the option `features`, whose shape must be [count, width]; by default the images' pixels.
 local function features_of(self, where, features)
   if features == nil then return self:features() end
   check.expect(features.dims == 2 and #features == self.count, where, "shape of features", features:shape(),
@@ -230,9 +229,8 @@ function Images:items(options)
     items = core.arange(1, self.count, 1, "int64", "cpu"), ids = ids_of(self), name = "items" }
 end
 
--- Counts the pairs of images whose labels differ by more than `margin`. Returns the images' numbers in ascending order
--- of labels, the total number of pairs, and before it a cumulative count: entry i is the number of pairs whose image
--- with the larger label is among the first i images.
+-- Counts the pairs of images whose labels differ by more than `margin`. Returns the images in ascending order of
+-- labels, how many pairs have their larger label among the first i, and the number of all pairs.
 local function ranked(labels, margin)
   local order, before = {}, {}
   for i = 1, #labels do order[i] = i end
@@ -249,9 +247,8 @@ local function ranked(labels, margin)
   return order, before, total
 end
 
--- Returns one pair of images, the pair with the number `number` (counted from 1), as two positions in the ascending
--- order of labels: first the image with the larger label. `before` has the cumulative numbers of pairs that `ranked`
--- returns.
+-- Returns the pair of images with the number `number` as two positions in the ascending order of labels, first that of
+-- the larger label. `before` has the cumulative numbers of pairs that `ranked` returns.
 local function pair_at(before, number)
   local low, high = 1, #before
   while low < high do
@@ -261,8 +258,7 @@ local function pair_at(before, number)
   return low, number - (before[low - 1] or 0)
 end
 
--- Draws `count` different numbers from 1 to `total` in random order, by a Fisher-Yates shuffle. It stores only the
--- entries that the shuffle moved, because `total` may be large.
+-- Draws `count` different numbers from 1 to `total` by a Fisher-Yates shuffle, which stores only moved entries.
 local function drawn_numbers(count, total, seed)
   local shares = tensors.uniform({ count },
     { seed = seed, stream = "comparisons", dtype = "float64", device = "cpu" }):totable()

@@ -36,9 +36,8 @@ local function shapes_of(counts)
   return core.tensor(numbers, "int64", "cpu"), relevant
 end
 
----Finds the interactions of a dataset: its rows of grade 1 and higher. A pair of user and item that
----occurs twice is one interaction. Users who have every item of the catalogue are left out, because
----there is no negative for them.
+---Finds the interactions of a dataset: its different pairs of a user and an item of grade 1 or higher. Users who have
+---every item of the catalogue are left out, because there is no negative for them.
 ---@param set mr.Dataset  with users and items
 ---@param o mr.data.InteractionOptions
 ---@return mr.data.Interactions
@@ -80,14 +79,9 @@ local function items_by_user(set, users)
   return found
 end
 
----Returns the items of each user as a matrix [users, width], and a matrix of the same size that has 1
----where the first one has an item and 0 elsewhere. `width` is the number of items that a share of the
----users with interactions has at most, rounded down, but not less than `least` and not more than any
----user has. Items of users with more than `width` items are cut off, in the order of the dataset.
+---Returns a matrix [users, width] of the items of each user, and a matrix that has 1 where the first one has an item.
+---`width` is what the share of the users has at most, at least `least`. More items of a user are cut off.
 ---@param share number   0.9: the matrix has all items of at least 90 % of the users
----@param least integer
----@param device string
----@return mr.Tensor items, mr.Tensor is_there
 function Interactions:items_of_users(share, least, device)
   local by_user, counts, items, is_there = items_by_user(self._set, self._how.users), {}, {}, {}
   for _, own in ipairs(by_user) do counts[#counts + 1] = #own > 0 and #own or nil end
@@ -103,8 +97,7 @@ function Interactions:items_of_users(share, least, device)
   return core.tensor(items, "int64", device), core.tensor(is_there, "float32", device)
 end
 
--- Returns `count` lists, each with one relevant row and then its negatives. All batches of the same size share these
--- lists, so that values that the library caches for lists are computed once.
+-- Returns `count` lists of a relevant row and its negatives. Batches of one size share what is cached for lists.
 local function lists_of(self, count)
   local found = self._lists[count]
   if not found then
@@ -118,8 +111,7 @@ local function lists_of(self, count)
   return found:to(found.relevance.dtype)
 end
 
--- Returns a text about the interactions, by which checkpoints compare them: the number of negatives, whether they are
--- shared, and the number of items.
+-- Returns the number of negatives, whether they are shared, and the number of items, which checkpoints compare.
 function Interactions:__tostring()
   local how = self._how
   return ("interactions with %d %snegatives of %d items"):format(how.negatives, how.shared and "shared " or "",
@@ -158,8 +150,7 @@ local function batch_of(self, block, first, count, o)
     items = block.rows:narrow(1, at * width + 1, count * width), interactions = self, epoch = o.epoch }
 end
 
--- Makes one process's share of a batch of `count` interactions. The shares of the processes with lower numbers precede
--- it in the batch.
+-- Makes one process's share of a batch, after the shares of the processes with lower numbers.
 local function share_of(self, order, first, count, step, o)
   local index, shares = table.unpack(o.share)
   local before = count * (index - 1) // shares

@@ -3,8 +3,7 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
 
--- Raises an error unless the tensors of the input `input` (such as "features") have the same dtype and number of
--- columns in all datasets of `parts`.
+-- Raises an error unless an input, such as "features", has the same dtype and number of columns in all `parts`.
 local function check_widths(input, parts)
   local first = parts[1][input]
   for i, part in ipairs(parts) do
@@ -30,9 +29,6 @@ end
 
 ---Returns a dataset with the lists of all datasets in `parts`, one dataset after the other. All
 ---datasets need the same inputs (features, users, items, categories).
----@param parts mr.Dataset[]
----@param name string
----@return mr.Dataset
 return function(parts, name)
   if #parts == 1 then return parts[1] end
   local joined = { name = name, levels = parts[1].levels or nil, ids = parts[1].ids or nil }

@@ -16,8 +16,6 @@ end
 M.is_ratings = is_ratings
 
 ---Returns an mr.UserItems, a table of the items of each user, in which no user has an item.
----@param users integer
----@param items integer
 ---@return any  mr.UserItems
 function M.nothing(users, items)
   local none = core.tensor({}, "int64", "cpu")
@@ -53,14 +51,9 @@ local function rated_items(where, part, users, items)
   return relevant_items(where, part, users, items)
 end
 
----Returns the items that each user knows, as an mr.UserItems. If `known` is "rated", these are all
----items that the user rated in any of `parts`; if "relevant", only the relevant items; if "none",
----no items.
----@param where string  function name for error messages
+---Returns the items that each user knows: all that the user rated in `parts`, only the relevant ones, or none.
 ---@param parts (mr.Dataset|mr.Ratings)[]
 ---@param known "rated"|"relevant"|"none"
----@param users integer  number of users
----@param items integer  number of items
 ---@return any           mr.UserItems
 function M.of(where, parts, known, users, items)
   local out

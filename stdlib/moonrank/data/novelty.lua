@@ -29,8 +29,7 @@ local function set_of(list)
   return set
 end
 
--- Returns the number of entries of `list` that are not in `set`, and a table of the entries of `list` that are in
--- `set`.
+-- Returns the number of entries of `list` that are not in `set`, and a table of the others.
 local function unknown_of(list, set)
   local known = {}
   for _, each in ipairs(list) do known[#known + 1] = set[each] and each or nil end
@@ -46,14 +45,11 @@ local function items_of(counts)
   return items
 end
 
----Counts the users and the relevant items in `targets` that are not in `train`; both tables have
----the relevant items of each user. With `leave_out`, users who are not in `train` are removed from
----`targets`. Returns the counts and `targets`.
+---Counts users and relevant items in `targets` that are not in `train`. With `leave_out`, such users are removed from
+---`targets`, which are the second result.
 ---@param train any     mr.UserItems
 ---@param targets any   mr.UserItems
----@param leave_out boolean
 ---@return mr.data.Novelty
----@return any targets
 function M.of(train, targets, leave_out)
   local users = core.integers(targets:active_users())
   local new_users, known = unknown_of(users, set_of(core.integers(train:active_users())))
@@ -80,11 +76,7 @@ local function ids_of(data)
   return #ids > 0 and ids or nil
 end
 
----Counts the users and items of the dataset `data` that are not in `train`, or the queries if the
----datasets have names of queries. Returns nil if the datasets have neither users and items nor
----names of queries.
----@param train mr.Dataset
----@param data mr.Dataset
+---Counts the users and items of `data`, or the named queries, that are not in `train`; nil if there are neither.
 ---@param leave_out boolean  whether users without a relevant row in train are left out
 ---@return mr.data.Novelty?
 function M.between(train, data, leave_out)
@@ -117,11 +109,8 @@ local function range(all, field)
   return low == high and ("%d"):format(low) or ("%d to %d"):format(low, high)
 end
 
----Returns the lines about users, items or queries that are new to training, which are printed below
----a table of several evaluations. If the evaluations have different counts, a line shows the
----smallest and the largest.
----@param all mr.data.Novelty[]
----@return string[]
+---Returns the lines about new users, items or queries that are printed below a table of evaluations. If counts differ,
+---a line shows the smallest and the largest.
 function M.lines(all)
   local lines = {}
   for _, kind in ipairs(kinds) do
@@ -133,21 +122,17 @@ function M.lines(all)
   return lines
 end
 
----Returns the line about users, items or queries that are new to training, as it is printed below a
----table.
+---Returns the line about users, items or queries that are new to training, as it is printed below a table.
 function Novelty:__tostring() return M.lines{ self }[1] end
 
 ---Returns the counts as text such as "users=3;all_users=40", which a store of trials saves.
----@return string
 function Novelty:text()
   local parts = {}
   for _, name in ipairs(fields) do parts[#parts + 1] = self[name] and ("%s=%s"):format(name, self[name]) or nil end
   return table.concat(parts, ";")
 end
 
----Returns an mr.data.Novelty from text that Novelty:text returned; nil if a count is missing in the
----text.
----@param text string
+---Returns an mr.data.Novelty from text that Novelty:text returned; nil if a count is missing in the text.
 ---@return mr.data.Novelty?
 function M.kept(text)
   local parts = {}

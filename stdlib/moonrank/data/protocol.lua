@@ -5,8 +5,7 @@ local declare = require("moonrank.options").declare
 
 local M = {}
 
----Defaults of the options `test` (share of the data in the test part) and `n` (number of test items
----of each user).
+---Defaults of the options `test` (share of the data in the test part) and `n` (number of test items of each user).
 M.defaults = { test = 0.2, n = 1 }
 
 -- Maps each value of the option `by` to the further options that it accepts, with their defaults. The value false
@@ -53,9 +52,6 @@ end
 
 ---Checks the options of ratings:folds and returns them with defaults filled in. A wrong option
 ---raises an error before any fold is made.
----@param ratings mr.Ratings
----@param options? mr.FoldOptions
----@return table
 function M.options(ratings, options)
   local o = fold_options:read("folds", options)
   local by, own = o.by, ways[o.by]
@@ -95,12 +91,10 @@ local words = {
   given = function() return "As the files say" end,
 }
 
----Returns the first line of a fold's summary: how the parts were divided, the number of negatives
----and the seed.
+---Returns the first line of a fold's summary: how the parts were divided, the number of negatives and the seed.
 ---@param o table            options that M.options returned
 ---@param number integer     number of the fold
 ---@param short_users integer  number of users with fewer unseen items than the requested negatives
----@return string
 function M.title(o, number, short_users)
   local short = short_users > 0 and ("; %s had too few unseen items, all of which were used"):format(
     short_users == 1 and "1 user" or short_users .. " users") or ""

@@ -25,8 +25,7 @@ local function word_of(where, what, name, escape)
   return "%%" .. name:gsub("[ \t\r\n\f\v%%]", function(c) return ("%%%02X"):format(c:byte()) end)
 end
 
--- Returns true if a file of judgments may replace the file at `path`. This file must be missing or empty, or its first
--- line must be a judgment: query, iteration, document and an integer grade.
+-- Returns true if the file at `path` is missing or empty, or if its first line is a judgment.
 local function may_replace(path)
   if not core.is_file(path) then return not core.file_exists(path) end
   local file <close> = assert(io.open(path, "rb"))
@@ -35,10 +34,6 @@ local function may_replace(path)
 end
 
 ---Writes lists as TREC judgments. `where` is the name of the calling function, for errors.
----@param where string
----@param set mr.Lists|mr.Dataset
----@param path string
----@param options? mr.data.QrelsOptions
 function M.write(where, set, path, options)
   local o = qrels_options:read(where, options)
   check.path(where, path)

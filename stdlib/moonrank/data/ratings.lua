@@ -56,8 +56,7 @@ function M.new(name, read)
   }, Ratings)
 end
 
--- Returns the grades 0 and 1 after :binarize. They are not stored before a script reads `value`, because folds need
--- only the ratings and the threshold.
+-- Returns the grades after :binarize. They are computed when `value` is read, because folds do not need them.
 local function binary_grades(self) return self._rated:ge(self._from) end
 
 function Ratings:get_value()
@@ -135,8 +134,7 @@ function Ratings:range()
   return self._range
 end
 
--- Returns a threshold that errors and summaries propose: 4, or the largest rating if all ratings are smaller. It is 1
--- if all ratings are 1.
+-- Returns the threshold that messages propose: 4, or the largest rating if all ratings are smaller.
 local function usual_threshold(self)
   local range = self:range()
   return range and range[2] < 4 and range[2] or 4
@@ -351,8 +349,7 @@ function Ratings:folds(options)
   return folds.sequence(o.k, function(number) return make_fold(self, o, number) end)
 end
 
--- Returns the range of the timestamps in words. If the timestamps may be Unix times in seconds, the first and the last
--- date follow in brackets.
+-- Returns the range of the timestamps in words, with dates if they may be Unix times in seconds.
 local function time_words(self)
   if not self.timestamp then return "no timestamps were read" end
   local least, most = core.time_span(self.timestamp)
@@ -363,8 +360,7 @@ local function time_words(self)
   return ("%s (in seconds: %s to %s)"):format(words, os.date("!%Y-%m-%d", least), os.date("!%Y-%m-%d", most))
 end
 
--- Returns in words which ratings are relevant, and how many relevant ratings, users with relevant ratings and relevant
--- items there are.
+-- Returns in words which ratings are relevant, and of how many users and items.
 local function left_words(self)
   if not self.binary then
     return ("no threshold: ratings:binarize(%.14g) sets which ratings are relevant"):format(usual_threshold(self))

@@ -18,8 +18,6 @@ local names_of_trec_eval = {
 }
 
 ---Returns Moonrank's name of a metric for its name in trec_eval. Returns any other value unchanged.
----@param name any
----@return any
 ---Example: `require("moonrank.data.retrieved").own_name "ndcg_cut_10"   --> ndcg@10`
 function M.own_name(name)
   for pattern, form in pairs(names_of_trec_eval) do
@@ -33,12 +31,9 @@ end
 -- rows, the gain of a grade, and the smallest relevant grade.
 local trec_eval = { ties = "trec", empty = "zero", gain = "linear", relevant = 1 }
 
----Returns a metric by its name in Moonrank or in trec_eval, with trec_eval's conventions (such as
----how ties are ranked). Conventions in `given` replace those of trec_eval. A metric object is
----returned unchanged. `{"ap", bound = "minmax"}` gives AP rescaled by a bound.
+---Returns a metric by its name in Moonrank or in trec_eval, with trec_eval's conventions, which those in `given`
+---replace. A metric object is returned unchanged. `{"ap", bound = "minmax"}` gives AP rescaled by a bound.
 ---@param name string|mr.Metric|table
----@param given? mr.data.Conventions
----@return mr.Metric
 ---Example: `require("moonrank.data.retrieved").metric("ndcg_cut_10").k   --> 10`
 ---Example: `require("moonrank.data.retrieved").metric("ndcg", {gain = "exp2"}).ties   --> trec`
 function M.metric(name, given)
@@ -52,8 +47,7 @@ function M.metric(name, given)
   return metric.parse(text, options)
 end
 
--- Returns the number of relevant rows of each list. For metrics of gains, such as nDCG, every row with a grade above 0
--- is relevant.
+-- Returns the number of relevant rows of each list; for metrics of gains, of rows with a grade above 0.
 local function relevant_in(lists, m)
   local relevance = lists:to("float64").relevance
   return lists:sum(m.sums_gains and relevance:gt(0) or relevance:ge(m.relevant))
@@ -74,8 +68,7 @@ local function like(m, base, options)
   return metric.parse(base, options)
 end
 
--- Rescales metric values that were divided by `retrieved`, the number of relevant documents in the run, as if they had
--- been divided by `all`, the number of all relevant documents. The value is 0 if `all` is 0.
+-- Turns a metric divided by `retrieved` relevant documents into one divided by `all`; 0 if there are none.
 local function rescaled(values, retrieved, all) return all:gt(0):where(values * retrieved / all:clamp{ min = 1 }, 0) end
 
 -- Functions by the name of the metric that they compute. These metrics depend on relevant documents that the run lacks.
@@ -128,8 +121,7 @@ function forms.bpref(m, r, found, all)
   return judged:sum(1 - relevant):gt(0):where(values, found / all:clamp{ min = 1 })
 end
 
--- Returns, for each query, a list of all documents that are in the run or are judged. The bounds of a metric on a run
--- are computed from these lists.
+-- Returns, for each query, a list of all documents in the run or judged, from which bounds are computed.
 local function all_documents(r)
   local sizes, grades, row, judgment = {}, {}, 0, 0
   local found, judged, retrieved = r.lists.relevance:totable(), r.judgments.relevance:totable(), r.retrieved:totable()
@@ -147,8 +139,7 @@ end
 
 local values_of
 
--- Computes a metric rescaled by an affine bound (value * slope + offset), one value per list. The value is NaN if all
--- orders of the query's documents have the same metric.
+-- Rescales a metric by an affine bound. The value is NaN if all orders of a query's documents have one metric.
 local function bounded_values(m, r)
   local values = values_of(m.metric:with("empty", "zero"), r)
   r.all = r.all or all_documents(r)
@@ -156,8 +147,7 @@ local function bounded_values(m, r)
   return list_stats.weights(m.metric, r.all, values.dtype, values.device):gt(0):where(values * slope + offset, 0 / 0)
 end
 
--- Computes the metric `m` of each query, as a tensor with one value per list. The metric's option `empty` says the
--- value of a query without a relevant document; it is NaN for "skip".
+-- Computes a metric of each query. The metric's option `empty` gives queries without relevant documents their value.
 function values_of(m, r)
   if evaluate.is_bounded(m) then return bounded_values(m, r) end
   local found, all = relevant_in(r.lists, m), relevant_in(r.judgments, m)
@@ -171,9 +161,6 @@ end
 
 ---Returns a table of three numbers of queries: `both` in the run and in the judgments, `unknown`
 ---only in the run, `missing` only in the judgments. If `both` would be 0, raises an error.
----@param where string  function name for error messages
----@param run mr.ScoredLists
----@param judgments mr.Lists
 ---@param called? string  name of the run, for error messages (default: what it was read from)
 ---@return { both: integer, unknown: integer, missing: integer }
 function M.coverage(where, run, judgments, called)
@@ -188,16 +175,11 @@ function M.coverage(where, run, judgments, called)
   return { both = both, unknown = run.count - both, missing = judgments.count - both }
 end
 
----Returns a text about queries that are only in the run or only in the judgments: their number, and
----whether they count 0 or are left out. Returns nil if run and judgments have the same queries. Queries
----without judgments never count.
+---Returns how many queries are only in the run or only in the judgments, and whether they count 0 or are left out, in
+---words; nil if there are none. Queries without judgments never count.
 ---@param coverage { unknown: integer, missing: integer }  numbers of queries only in the run, only in the judgments
 ---@param judged integer  how many queries are judged
 ---@param missing "skip"|"zero"
----@return string?
----Example:
----local shortfall = require("moonrank.data.retrieved").shortfall
----shortfall({missing = 1, unknown = 0}, 9, "zero")   --> lacks 1 of the 9 judged queries, which count 0
 function M.shortfall(coverage, judged, missing)
   local parts = {}
   if coverage.missing > 0 then
@@ -210,13 +192,9 @@ function M.shortfall(coverage, judged, missing)
   return #parts > 0 and table.concat(parts, "; ") or nil
 end
 
----Returns the names of the queries on which runs are compared: with missing = "skip" the judged
----queries that all runs have, with "zero" all judged queries. They are in the order of the
----judgments.
----@param runs mr.ScoredLists[]
----@param judgments mr.Lists
+---Returns the judged queries on which runs are compared, in the order of the judgments: those that all runs have, or
+---with missing = "zero" all of them.
 ---@param missing "skip"|"zero"
----@return string[]
 function M.queries(runs, judgments, missing)
   if missing == "zero" then return judgments.ids end
   local counts, queries = {}, {}
@@ -229,8 +207,7 @@ function M.queries(runs, judgments, missing)
   return queries
 end
 
--- Raises an error if none of the run's documents is judged. The reason is that run and judgments spell the documents'
--- names differently, or belong to different data.
+-- Raises an error if none of the run's documents is judged, e.g. because names are spelt differently.
 local function check_documents(where, called, r)
   if r.lists.rows == 0 or r.judgments.rows == 0 or r.retrieved:sum():item() > 0 then return end
   check.fail("%s: none of the %d documents of %s is judged in the %d queries. The first document of the run is '%s', "
@@ -238,16 +215,10 @@ local function check_documents(where, called, r)
     core.safe_text(r.lists.documents[1]), core.safe_text(r.judgments.documents[1]))
 end
 
----Evaluates the queries named in `queries` of a run by metrics. `given` has conventions that
----replace those of trec_eval. If none of the run's documents is judged, raises an error. Also
----returns the number of relevant documents in the run.
----@param where string  function name for error messages
+---Evaluates some queries of a run by metrics. `given` has conventions that replace those of trec_eval. It is an error
+---if none of the run's documents is judged.
 ---@param called string  name of the run, for error messages
----@param run mr.ScoredLists
----@param judgments mr.Lists
----@param queries string[]
 ---@param metrics (string|mr.Metric)[]
----@param given? mr.data.Conventions
 ---@return mr.Evaluation
 ---@return integer found   rows of the run with at least the grade `relevant`
 function M.evaluate(where, called, run, judgments, queries, metrics, given)

@@ -17,12 +17,9 @@ local M = {}
 ---@field count integer     number of queries
 local Scored = check.class("mr.ScoredLists")
 
----Makes an mr.ScoredLists from lists that have names of queries and documents, and a score for each
----row.
----@param lists mr.Lists
+---Makes an mr.ScoredLists from lists that have names of queries and documents, and a score for each row.
 ---@param scores mr.Tensor  [rows]
 ---@param name string       path of the file, or the name that the script gave
----@return mr.ScoredLists
 function M.new(lists, scores, name)
   return setmetatable({ lists = lists, scores = scores, count = lists.count, name = name }, Scored)
 end
@@ -30,11 +27,9 @@ end
 ---Returns true if `x` is an mr.ScoredLists, such as mr.data.scores returns.
 function M.is(x) return getmetatable(x) == Scored end
 
----Returns the lists of a dataset, with a name for each query and each document. If the lists have
----no names, users and items give them: their ids in the file, or their numbers. Without users and
----items, the names are the number of the list and the number of the row within its list.
+---Returns the lists of a dataset with names of queries and documents: their own, or the ids of users and items in the
+---file, or numbers of users and items, or else of lists and of rows within a list.
 ---@param set mr.Dataset|mr.Lists
----@return mr.Lists
 ---Example: `require("moonrank.data.scored").named(mr.lists{{0, 1}, {1}}).documents[2]   --> 2`
 function M.named(set)
   local lists = dataset.is(set) and set.lists or set
@@ -64,20 +59,15 @@ function M.named(set)
 end
 
 ---Raises an error if lists have weights, which evaluations of runs and of candidates do not use.
----@param where string
----@param lists mr.Lists
 function M.check_unweighted(where, lists)
   if not lists:has_weights() then return end
   check.fail("%s: the lists have weights, which only evaluations of all their rows use (mr.evaluate with a tensor of "
     .. "scores). Pass lists:weighted{weights = false, list_weights = false}", where)
 end
 
----Returns the grades of the documents of each query, as lists with names of queries and documents.
----`qrels` is the path of a TREC qrels file, lists, or a dataset; anything else is an error. Lists
----without names get names as in M.named.
----@param where string  function name for error messages
+---Returns the grades of the documents of each query, as lists with names: from the path of a TREC qrels file, or from
+---lists or a dataset, which get names as in M.named.
 ---@param qrels string|mr.Lists|mr.Dataset
----@return mr.Lists
 function M.judgments(where, qrels)
   if type(qrels) == "string" then return core.read_trec_qrels(find.path(qrels)) end
   if dataset.is(qrels) or check.is_lists(qrels) then

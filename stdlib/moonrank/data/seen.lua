@@ -25,14 +25,12 @@ end
 -- Error value that ends a trial early, if the trial was run only to find out which datasets it uses.
 local Enough = setmetatable({}, { __name = "mr.data.Enough", __tostring = function() return "its data were seen" end })
 
----Begins to record which datasets a trial uses, until `finish` is called. With `stop = "fit"`, an
----error ends the trial when mr.fit begins; with "any", an error ends the trial at the first use of
----any dataset.
+---Begins to record which datasets a trial uses, until `finish` is called. An error ends the trial when mr.fit begins
+---(`stop` is "fit"), or at the first use of any dataset ("any").
 ---@param stop? "fit"|"any"
 function M.begin(stop) record = { entries = {}, by_key = {}, others = 0, stop = stop or false } end
 
----Returns true if `message` is the error value that ended a trial because `begin` was called with
----the option `stop`.
+---Returns true if `message` is the error value that ended a trial because `begin` was called with the option `stop`.
 function M.is_enough(message) return message == Enough end
 
 ---Returns true between `begin` and `finish`, while the datasets that a trial uses are recorded.
@@ -53,8 +51,7 @@ function M.note(role, data)
   if record.stop == "any" and role == "other" then error(Enough, 0) end
 end
 
--- Returns the dataset inside an mr.data.Candidates, or nil for other data. The dataset is recorded in
--- addition to the candidates, because mr.fit reads both.
+-- Returns the dataset inside an mr.data.Candidates, because mr.fit reads both; nil for other data.
 local function part_under(data)
   local part = type(data) == "table" and check.field(data, "data")
   return part and fingerprint.of(part) and part or nil

@@ -35,10 +35,7 @@ end
 
 ---Lets lists `made` have what `lists` have beside weights: the probabilities of their rows (lists:drawn), and the whole
 ---lists that sampled lists stand for.
----@param lists mr.Lists
----@param made mr.Lists
 ---@param numbers? mr.Tensor  int64, if `made` are only these of `lists`
----@return mr.Lists made
 function M.keep(lists, made, numbers)
   probabilities.keep(lists, made, numbers)
   whole_lists.keep(lists, made, numbers)
@@ -47,9 +44,6 @@ end
 
 ---Returns the lists with other weights. Weights that `o` does not have stay as they are. Probabilities of the rows
 ---(lists:drawn), and the whole lists that sampled lists stand for, stay, too.
----@param lists mr.Lists
----@param o mr.WeightOptions
----@return mr.Lists
 function M.with(lists, o)
   local function chosen(name)
     local given = o[name]

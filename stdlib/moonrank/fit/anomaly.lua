@@ -42,8 +42,7 @@ local function first_of(numbers)
   end
 end
 
--- Returns true if all entries of a tensor are finite. The test is the sum of 0 times each entry, which is NaN if an
--- entry is NaN or infinite.
+-- Returns true if all entries are finite: 0 times an entry that is NaN or infinite is NaN.
 local function finite(x) return x:numel() == 0 or (x:detach() * 0):sum():item() == 0 end
 
 -- Returns the index of the model's first parameter tensor that contains NaN or infinity, or nil.
@@ -75,7 +74,6 @@ Step.__index = Step
 
 ---Makes an object that remembers the batch of each training step. If the step fails, the object
 ---computes the batch again to find the cause of the failure.
----@param plan mr.fit.Plan
 ---@param objective mr.fit.Objective  computes the loss of a batch
 ---@return mr.fit.Step
 function M.steps(plan, objective)
@@ -91,15 +89,13 @@ end
 
 ---Remembers the batch of the step that begins, and a copy of the model's buffers (such as running
 ---means), because computing the batch changes the buffers.
----@param batch mr.Batch
 function Step:begin(batch)
   self._batch = batch
   if self._has_buffers then self._buffers = self._plan.model:buffers() end
 end
 
--- Calls f, which computes the batch of the step again, with the step's random numbers and with the model's buffers from
--- before the step. Afterwards the model has the buffers from before the step. Returns true and the result of f, or
--- false and its error.
+-- Calls f, which computes the batch of the step again, like pcall: with the step's random numbers and with the model's
+-- buffers from before the step, which the model also has afterwards.
 function Step:again(f)
   local function put_back()
     if self._buffers then self._plan.model:_put_buffers(self._buffers) end
@@ -124,8 +120,7 @@ function Step:bad_list()
   return ok and list or nil
 end
 
--- Returns a text that names the operation that first produces NaN or infinity (`kind`). Computes the batch again to
--- find this operation.
+-- Computes the batch again, and returns a text that names the operation that first produces NaN or infinity.
 function Step:cause(kind)
   local was = core.detect_anomalies(kind)
   local ran, ok, message = pcall(self.again, self, function() self._objective:of_batch(self._batch) end)
@@ -179,10 +174,8 @@ end
 
 ---Raises the error `message`, which evaluating validation or test raised. If the error is about
 ---NaN, adds the epoch and the parameter tensor that is not finite to the message.
----@param plan mr.fit.Plan
 ---@param part string    "valid" or "test"
 ---@param when string    such as "after epoch 3"
----@param message any
 function M.part_failed(plan, part, when, message)
   if not is_of_nan(message) then error(message, 0) end
   local parameter = bad_parameter(plan.model)

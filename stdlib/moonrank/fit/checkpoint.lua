@@ -29,10 +29,8 @@ local checkpoint_options = declare("mr.FitCheckpoint", {
     help = "resume from a file of another numerics version; last digits may then differ" },
 })
 
----Returns the path of the checkpoint file and how often it is written. `given` is the option
----`checkpoint` of mr.fit: a path, a table, or true for a file in the folder of `trial`. Returns nil
----if `given` is nil or false.
----@return mr.FitCheckpoint?
+---Returns the option `checkpoint` of mr.fit as a table. It may be a path, a table, or true for a file in the folder of
+---`trial`. Returns nil without checkpoints.
 function M.options(given, trial)
   if given == nil or given == false then return nil end
   if given == true then
@@ -101,8 +99,7 @@ local function code_of(plan, texts)
   return before and before.left == now and before.start or now
 end
 
--- Returns the history as a tensor with one row per epoch: the loss, 1 if the epoch was validated (else 0), the
--- validation loss, and the metrics. Missing values are NaN.
+-- Returns a tensor with a row per epoch: loss, whether it was validated, validation loss, metrics. Absent is NaN.
 local function history_rows(measured, history)
   local rows, nan = {}, 0 / 0
   for i, entry in ipairs(history) do
@@ -184,8 +181,7 @@ local function compare(self, texts)
   end
 end
 
--- Reads two tables of epoch numbers from a checkpoint, with one entry per metric: the epoch that the metric chose, and
--- the first validated epoch. 0 means that there is no such epoch.
+-- Returns, for each metric, the epoch that it chose and the first validated epoch; 0 stands for none.
 local function read_choices(count, texts, epoch)
   local best, first = {}, {}
   for k = 1, count do
@@ -194,8 +190,7 @@ local function read_choices(count, texts, epoch)
   return best, first
 end
 
--- Restores the model, the optimizer and the run from the contents of a checkpoint. Everything is read and checked
--- before the model or the run changes.
+-- Restores model, optimizer and run from a checkpoint. All of it is checked before anything changes.
 local function resume(self, names, tensors, texts)
   local plan, run, by_name = self._plan, self._run, {}
   if plan.is_first then compare(self, texts) end
@@ -232,8 +227,6 @@ end
 
 ---Makes the object that writes and reads the checkpoint file of a training. It does nothing if the
 ---training has no option `checkpoint`.
----@param plan mr.fit.Plan
----@param run mr.Run
 ---@return mr.fit.Keeper
 function M.new(plan, run)
   return setmetatable({ _plan = plan, _run = run, _kept = false, _written = core.clock(), _settings = false,
@@ -258,9 +251,8 @@ function Keeper:open(passes)
   check_together(self)
 end
 
----Ends the checkpoints of a training that is complete or was interrupted. Notes the present state
----of the model and of the script's functions, so that the same process can resume from the same
----file.
+---Ends the checkpoints of a training. Notes the state of the model and of the script's functions, so that the same
+---process can resume from the same file.
 function Keeper:ended()
   if not self._code then return end
   local plan, path = self._plan, self._plan.checkpoint.path
@@ -291,7 +283,6 @@ end
 
 ---Writes the checkpoint file after an epoch, if the option's number of epochs or minutes has
 ---passed, or if the training ends.
----@param epoch integer
 ---@param is_last boolean  whether training ends here
 function Keeper:after(epoch, is_last)
   local how = self._plan.checkpoint

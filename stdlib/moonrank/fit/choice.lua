@@ -13,9 +13,6 @@ local Choice = check.class("mr.Choice")
 
 ---Makes the choice of a metric that has not chosen an epoch yet. `part` is the part of the data on
 ---which the metric chooses.
----@param metric mr.Metric
----@param part "valid"|"test"
----@return mr.Choice
 function M.new(metric, part)
   return setmetatable({ metric = metric, best = false, chosen_on = part, first = false, _snapshot = false,
     _part = part }, Choice)
@@ -31,11 +28,7 @@ function Choice:__tostring()
     self.first and ("NaN in every epoch on %s"):format(self._part) or "no epoch was validated")
 end
 
----Chooses a validated epoch if the metric's value is the best so far, and then copies the model's
----parameters.
----@param choice mr.Choice
----@param entry mr.Epoch
----@param learner mr.Model|mr.fit.Learner
+---Chooses a validated epoch if the metric's value is the best so far, and then copies the model's parameters.
 function M.see(choice, entry, learner)
   choice.first = choice.first or entry.epoch
   local name, best = choice.metric.name, choice.best
@@ -45,7 +38,6 @@ function M.see(choice, entry, learner)
 end
 
 ---Sets the fields of a choice to values from a checkpoint.
----@param choice mr.Choice
 ---@param first integer|false    the first validated epoch
 ---@param best mr.Epoch|false
 ---@param snapshot table|false   the parameters after `best`
@@ -53,9 +45,6 @@ function M.resume(choice, first, best, snapshot) choice.first, choice.best, choi
 
 ---Returns the number of validations after the chosen epoch. If the metric was NaN in every
 ---validation, returns the number of validations after the first one.
----@param choice mr.Choice
----@param history mr.History
----@return integer
 function M.waited(choice, history)
   local from, count = choice.best and choice.best.epoch or choice.first, 0
   for i = #history, from and from + 1 or #history + 1, -1 do
@@ -66,8 +55,6 @@ end
 
 ---At the end of a training: chooses the last epoch if the metric has not chosen an epoch, and warns
 ---if the metric was NaN in every epoch.
----@param choice mr.Choice
----@param history mr.History
 ---@param snapshot table|false  the parameters after the last epoch
 function M.keep_last(choice, history, snapshot)
   choice._snapshot = choice._snapshot or snapshot

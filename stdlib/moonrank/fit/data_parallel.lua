@@ -15,8 +15,6 @@ local Group = check.class("mr.Group")
 
 ---Connects the processes of a parallel training and gives all processes the parameters of rank 0.
 ---Returns nil if there is only one process.
----@param parameters mr.Tensor[]  parameters of the model
----@return mr.Group?
 function M.join(parameters)
   local _, launched = core.launched()
   if launched == 1 then return nil end
@@ -27,7 +25,6 @@ end
 
 ---Takes an optimizer step in every process with the sum of the gradients of all processes. If one
 ---process was interrupted by Ctrl-C, all processes end the training.
----@param optimizer mr.Optimizer
 ---@param loss number      sum over the lists of this process
 ---@param counted number  number of these lists that count, or the sum of their weights
 ---@param mean boolean     whether the summed gradient is divided by the number of lists that count
@@ -45,11 +42,8 @@ function Group:step(optimizer, loss, counted, mean, clip)
   return total, math.tointeger(all) or all
 end
 
----Calls `find` only in the process of rank 0, sends its numbers to all processes, and returns them
----in every process.
+---Calls `find` only in the process of rank 0, sends its numbers to all processes, and returns them in every process.
 ---@param find fun(): number[]
----@param count integer  number of numbers
----@return number[]
 function Group:of_first(find, count)
   local numbers = {}
   for i = 1, count do numbers[i] = 0 end

@@ -12,8 +12,6 @@ Display.__index = Display
 
 ---Starts the progress line of a training. Nothing is shown if the option `progress` is false, or if
 ---another process of a parallel training shows the line.
----@param plan mr.fit.Plan
----@param run mr.Run
 ---@return mr.fit.Display
 function M.start(plan, run)
   local line = plan.progress and plan.is_first and progress.start{ label = plan.name, total = plan.epochs * plan.steps,
@@ -32,8 +30,7 @@ function Display:resumed()
 end
 
 -- Returns the values that the progress line shows: epoch, loss and best metric. During an epoch, the best metric is
--- from earlier epochs. On the GPU, the loss is from earlier epochs, too, because it is read only at the end of an
--- epoch.
+-- from earlier epochs, and so is the loss on the GPU, which is read only at the end of an epoch.
 local function values_of(run, epoch, loss)
   local before, chief = run.history[#run.history], run.choices[1]
   local values = { { "epoch", tostring(epoch) }, { "loss", loss or before and before.loss or 0 } }
@@ -41,11 +38,8 @@ local function values_of(run, epoch, loss)
   return values
 end
 
----Returns a function that updates the progress line, to be called after each batch of an epoch with
----the number of batches so far, the number of lists that counted, and the sum of their losses (nil
----on the GPU). Returns nil if no progress line is shown.
----@param epoch integer
----@param steps integer  steps of an epoch
+---Returns a function that updates the progress line after each batch of an epoch, from the number of batches, the lists
+---that counted, and the sum of their losses (nil on the GPU). Returns nil if no progress line is shown.
 ---@return nil|fun(done: integer, lists: integer, total: number?)
 function Display:in_epoch(epoch, steps)
   local line, run = self._line, self._run
@@ -58,8 +52,6 @@ function Display:in_epoch(epoch, steps)
 end
 
 ---Updates the progress line at the end of an epoch, with the epoch's metrics.
----@param epoch integer
----@param steps integer
 function Display:after(epoch, steps)
   if self._line then self._line:update(epoch * steps, values_of(self._run, epoch)) end
 end

@@ -22,8 +22,7 @@ local M = {}
 local Epochs = {}
 Epochs.__index = Epochs
 
--- Returns true if every epoch launches the same kernels on the GPU, so that a recording of one epoch can be replayed.
--- The batches must be the same, and no random numbers or functions of the script may be used.
+-- Returns true if every epoch launches the same kernels on the GPU, so that a recorded epoch can be replayed.
 local function repeats(plan, device)
   return device == "cuda" and not plan.group and not plan.interactions and (not plan.shuffle or plan.steps <= 1)
     and dataset.is(plan.train) and not plan.clip and not plan.schedule and check.field(plan.model, "repeats")
@@ -40,8 +39,7 @@ local function step_alone(self, value, counted)
   return counted
 end
 
--- Takes an optimizer step with the summed gradients of all processes of a parallel training. Returns the number of
--- lists that counted in the loss, over all processes.
+-- Takes a step with the gradients of all processes. Returns the number of lists that counted in all of them.
 local function step_together(self, value, counted)
   local own = counted > 0 and value:item() or 0
   local loss, all = self._group:step(self.optimizer, own, counted, self._takes_mean, self._clip)
@@ -52,7 +50,6 @@ end
 
 ---Makes the object that trains epoch by epoch, with an optimizer bound to the parameters of model
 ---and loss. The caller must call its method `close` at the end.
----@param plan mr.fit.Plan
 ---@return mr.fit.Epochs
 function M.start(plan)
   local parameters, model = plan.learner:parameters(), plan.model
@@ -71,8 +68,7 @@ function M.start(plan)
   }, Epochs)
 end
 
--- Returns an iterator over the batches of an epoch. If all epochs have the same batches, the batches of the first epoch
--- are cached.
+-- Returns an iterator over the batches of an epoch, which are cached if all epochs have the same ones.
 function Epochs:batches(epoch)
   local plan, group, train = self._plan, self._group, self._plan.train
   local how = { size = plan.batch, rows = plan.batch_rows, shuffle = plan.shuffle and not self._repeats,
@@ -120,8 +116,7 @@ local function warn_of_unused(model)
   end
 end
 
--- Takes an optimizer step on a batch and adds the batch's loss to the epoch's sum of losses. Returns the number of
--- lists that counted: lists whose loss depends on the order of their rows.
+-- Takes an optimizer step on a batch. Returns the number of lists that counted in the loss.
 function Epochs:step(batch)
   local value, counted = 0, 0
   self._zero_grad(self.optimizer)
@@ -136,8 +131,7 @@ function Epochs:step(batch)
   return self:_take_step(value, counted)
 end
 
--- Takes an optimizer step on every batch of an epoch. Returns the number of lists that counted in the loss. After each
--- batch, calls `after` with the number of batches, that number of lists, and the sum of losses so far.
+-- Takes a step on every batch of an epoch. Calls `after` with the batches, the counted lists and the loss so far.
 function Epochs:pass(epoch, after)
   local lists, done = 0, 0
   for batch in self:batches(epoch) do
@@ -150,8 +144,7 @@ function Epochs:pass(epoch, after)
   return lists
 end
 
--- Returns the optimizer's options, such as its learning rate, as one text. A recorded epoch can be replayed only while
--- this text stays the same, because a recording contains the values of the options.
+-- Returns the optimizer's options as text. A recorded epoch contains them, so it is replayed while they stay.
 local function rates(optimizer)
   local parts = {}
   for name, value in pairs(optimizer.options) do
@@ -167,8 +160,7 @@ function Epochs:forget()
   self._recording = false
 end
 
--- Records the GPU work of an epoch (as a CUDA graph), without running it. If recording fails, this training does not
--- try again in later epochs.
+-- Records the GPU work of an epoch without running it. After a failure, this training does not try again.
 function Epochs:record(epoch)
   self:forget()
   core.begin_capture()
@@ -192,13 +184,11 @@ function Epochs:begin_schedule(history)
 end
 
 ---Passes the results of an epoch to the schedule of the learning rate, which may depend on them.
----@param entry mr.Epoch
 function Epochs:see(entry)
   if self._schedule then self._schedule.see(entry) end
 end
 
 ---Trains for one epoch: one pass over the training part. Returns the mean loss.
----@param epoch integer
 ---@param after? fun(done: integer, lists: integer, total: number?)  called after every batch; no total on the GPU
 ---@return number loss  mean per list (or row) that counts
 function Epochs:run(epoch, after)

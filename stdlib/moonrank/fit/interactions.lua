@@ -7,8 +7,7 @@ local M = {}
 
 local only = { "negatives", "shared_negatives", "catalogue" }  -- options that need unit = "interaction"
 
--- Raises an error if the loss has a bound that needs the ranking of all items, because a training step on interactions
--- scores only a sample of the items.
+-- Raises an error if a bound needs the ranking of all items, because a step scores only a sample of them.
 local function check_bound(loss)
   for _, term in ipairs(check.field(loss, "_terms") or { { loss = loss } }) do
     local options = check.field(term.loss, "options") or {}

@@ -5,22 +5,19 @@ local parameters = require "moonrank.models.parameters"
 
 local M = {}
 
--- Appends the tensors of a snapshot (a copy of the model's parameters and buffers) to `tensors`, and their names, which
--- start with `prefix`, to `names`.
+-- Appends the tensors of a snapshot to `tensors`, and their names, which begin with `prefix`, to `names`.
 local function flattened(prefix, snapshot, names, tensors)
   local function add(name, x) names[#names + 1], tensors[#tensors + 1] = ("%s.%s"):format(prefix, name), x end
   for i, x in ipairs(snapshot) do add(tostring(i), x) end
   for _, name in ipairs(check.names(snapshot.buffers or {})) do add("buffer " .. name, snapshot.buffers[name]) end
 end
 
--- Returns the tensor with the name `name` from a checkpoint file. Raises an error if it has another shape or dtype than
--- the tensor `like`.
+-- Returns the tensor `name` of a file, which must have the shape and the dtype of the tensor `like`.
 local function taken(by_name, name, like)
   return parameters.saved(by_name, name, like:shape(), like.dtype):to(like.device)
 end
 
--- Returns a snapshot (copy of the model's parameters and buffers) from a checkpoint file. `like` is a snapshot of the
--- current model, which gives the expected shapes.
+-- Returns a snapshot from a file. `like` is a snapshot of the current model, which has the expected shapes.
 local function snapshot_of(prefix, by_name, like)
   local snapshot = { buffers = like.buffers and {} }
   for i, x in ipairs(like) do snapshot[i] = taken(by_name, ("%s.%d"):format(prefix, i), x) end
@@ -34,8 +31,7 @@ end
 ---@class mr.fit.KeptSteps
 local KeptSteps = check.class("mr.fit.KeptSteps")
 
----Makes the object that writes and reads the tensors of a checkpoint file for a training by
----optimizer steps.
+---Makes the object that writes and reads the tensors of a checkpoint file for a training by optimizer steps.
 ---@param learner table          the model, with the parameters of its loss
 ---@param optimizer mr.Optimizer  bound
 ---@return mr.fit.KeptSteps
@@ -45,9 +41,6 @@ end
 
 ---Appends the parameters of the model now and after the chosen epochs, and the optimizer's state,
 ---to the tensors of a checkpoint and their names.
----@param names string[]
----@param tensors mr.Tensor[]
----@param choices mr.Choice[]
 function KeptSteps:write(names, tensors, choices)
   self._copy = self._learner:snapshot(self._copy or nil)
   flattened("model", self._copy, names, tensors)
@@ -60,7 +53,6 @@ end
 
 ---Reads and checks the tensors that KeptSteps:write added. Returns the parameters after the chosen
 ---epochs, and a function that loads the file's state into model and optimizer.
----@param by_name table<string, mr.Tensor>
 ---@param _ integer         the last epoch; not used
 ---@param best integer[]    for each metric, the epoch that the metric chose; 0: none
 ---@return table snapshots  for each metric, the parameters after the chosen epoch; false: no epoch was chosen

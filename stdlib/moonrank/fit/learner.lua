@@ -11,8 +11,6 @@ local Learner = check.class("mr.fit.Learner")
 
 ---Returns the object that mr.fit trains. If the loss has neither parameters nor a state, it is the
 ---model; else it is an object with the parameters of both model and loss, and the state of the loss.
----@param model mr.Model
----@param loss mr.Loss
 ---@param interactions? mr.data.Interactions|false  those of the training, on which the loss may have a state
 ---@return mr.Model|mr.fit.Learner
 function M.of(model, loss, interactions)
@@ -24,7 +22,6 @@ function M.of(model, loss, interactions)
 end
 
 ---Returns a list of the model's parameters, followed by the loss's parameters.
----@return mr.Tensor[]
 function Learner:parameters()
   local all = self._model:parameters()
   return table.move(self._own, 1, #self._own, #all + 1, all)
@@ -34,14 +31,11 @@ end
 local function name_of(number) return ("of the loss, %d"):format(number) end
 
 ---Returns true for the name of a state of the loss among the buffers of a snapshot.
----@param name string
----@return boolean
 function M.is_state(name) return name:find "^of the loss, %d+$" ~= nil end
 
 ---Returns copies of the model's parameters and buffers (its snapshot), followed by copies of the
 ---loss's parameters. The state of the loss is among the buffers.
 ---@param into? table  an earlier snapshot whose memory is used again
----@return table
 function Learner:snapshot(into)
   local copies, first = self._model:snapshot(into), #self._model:parameters()
   for i, parameter in ipairs(self._own) do copies[first + i] = core.snapshot(parameter, into and into[first + i]) end
@@ -52,7 +46,6 @@ end
 
 ---Sets the parameters of model and loss, the model's buffers and the state of the loss to the values
 ---that Learner:snapshot copied.
----@param snapshot table
 function Learner:restore(snapshot)
   local of_model, first = snapshot, #self._model:parameters()
   if #self._states > 0 then

@@ -31,7 +31,6 @@ local warned = {}
 
 ---Warns if a loss of Moonrank leaves out more than 5 % of the lists of train, or all of them because
 ---of their weights. A warning about lists without weights is printed only once per process.
----@param plan mr.fit.Plan
 function M.warn(plan)
   local lists, loss = check.field(plan.train, "lists"), plan.loss
   local metric = check.field(loss, "_bounds_metric")

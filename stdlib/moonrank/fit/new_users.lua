@@ -28,9 +28,8 @@ local function known_lists(train, role, data)
   return dataset.chosen(data, numbers, data.name)
 end
 
----Returns the valid or test data of mr.fit; nil if the script passed none. If the option `users` is
----"known", lists of users without a relevant row in train are left out; candidates that include
----such users are an error.
+---Returns the valid or test data of mr.fit, without lists of users who have no relevant row in train if the option
+---`users` is "known". Candidates that include such users are then an error.
 ---@param o table  the options of mr.fit
 ---@param role "valid"|"test"
 ---@return mr.Dataset|mr.data.Candidates|nil
@@ -49,7 +48,6 @@ end
 
 ---Returns texts about an evaluated part (valid or test) that are printed with its metrics: which
 ---items are ranked, and how many users, items or queries are not in train, if this can be counted.
----@param plan mr.fit.Plan
 ---@param part any  valid or test
 ---@return { candidates: string|false, new_to_training: string|false, novelty: mr.data.Novelty|false }
 function M.facts(plan, part)
@@ -62,9 +60,7 @@ function M.facts(plan, part)
   return { candidates = false, new_to_training = new and tostring(new), novelty = new }
 end
 
----Warns if the part that chooses the epoch (valid, or test) has users without a relevant row in
----train.
----@param plan mr.fit.Plan
+---Warns if the part that chooses the epoch (valid, or test) has users without a relevant row in train.
 function M.warn(plan)
   local new = plan.facts and plan.facts.novelty
   if not new or not new.users or new.users == 0 or new.left_out then return end

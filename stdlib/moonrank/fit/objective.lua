@@ -19,14 +19,12 @@ local M = {}
 local Objective = {}
 Objective.__index = Objective
 
--- Returns true if the model has a method with the name `method` that has an effect. Models of Moonrank have every
--- method, but some methods do nothing; a model that a script defined may lack the method.
+-- Returns true if the model has this method and the method has an effect (see models.does_nothing).
 local function has(model, method)
   return check.field(model, method) ~= nil and not models.does_nothing(model, method)
 end
 
 ---Makes the object that computes the number which a training step minimizes, for batches of `data`.
----@param plan mr.fit.Plan
 ---@param data any  the part of the data whose batches come
 ---@return mr.fit.Objective
 function M.of(plan, data)
@@ -42,19 +40,13 @@ function M.of(plan, data)
 end
 
 ---Computes what the loss needs beyond the scores of a batch. To be called before `loss`.
----@param batch mr.Batch
 function Objective:prepare(batch)
   if self._prepare then self._prepare(self._model, batch) end
 end
 
----Returns the sum or the mean of the lists' losses, and the number by which the mean divides. This
----is the number of lists in which the order of the rows can change the loss's metric; with the
----reduction "rows", it is the number of rows. If lists have weights, it is the sum of the weights of
----these lists or rows.
----@param scores mr.Tensor
----@param lists mr.Lists
+---Returns the sum or the mean of the lists' losses, and the number by which the mean divides: of lists that count or,
+---with the reduction "rows", of rows; if lists have weights, the sum of the weights of these.
 ---@param divides boolean  whether to return the mean
----@return mr.Tensor value, number counted
 function Objective:loss(scores, lists, divides)
   local values = self._values(self._loss, scores, lists)
   local weighted = check.is_lists(lists) and lists:has_weights()
@@ -72,11 +64,8 @@ function Objective:loss(scores, lists, divides)
   return values:sum(), counted
 end
 
----Returns the number that a step on the batch minimizes (loss, regularizers and penalty), and how
----many lists or rows count in the loss. In a parallel training the value is a sum, not a mean,
----because a process does not know how many lists count in the other processes.
----@param batch mr.Batch
----@return mr.Tensor value, number counted
+---Returns the number that a step on the batch minimizes (loss, regularizers and penalty), and how many lists or rows
+---count. In a parallel training the value is a sum, because a process does not know the counts of the others.
 function Objective:of_batch(batch)
   local _ <close> = phase.begin("forward", true)
   self:prepare(batch)

@@ -3,7 +3,6 @@
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local optim = require "moonrank.optim"
-local recipes = require("moonrank.fit.selection").recipes
 
 -- Returns true if the value can be called: it is a function or has the metamethod __call.
 local function callable(value)
@@ -21,8 +20,7 @@ end
 local function is_loss(value) return callable(value) and has_method(value, "count") end
 
 -- Returns true for a dataset or candidates, also of a class that a script defined, and false for a fold, which has a
--- field `train`. Candidates are accepted even for the option `train`, because plan.lua then raises a more precise
--- error.
+-- field `train`. For the option `train`, plan.lua refuses candidates with a more precise error.
 local function is_data(value)
   return not check.field(value, "train") and has_method(value, "batches")
     and math.type(check.field(value, "count")) == "integer"
@@ -99,9 +97,7 @@ return declare("mr.FitOptions", {
     help = 'computed on test, and on validation after every epoch, as {"ndcg", {"ap", bound = "minmax"}}' },
   { "select", "string|mr.Metric|table", shown = "the first of metrics", also = { "monitor" },
     help = "metric that chooses the epoch; of several, each chooses its own; needs valid, or test with choose_on" },
-  { "choose_on", "string", choices = { "valid", "test" }, shown = '"valid"', help = "part that chooses the epoch" },
-  { "recipe", "string", choices = check.names(recipes),
-    help = "another way to say choose_on: honest is valid, published is test" },
+  { "choose_on", "string", default = "valid", choices = { "valid", "test" }, help = "part that chooses the epoch" },
   { "every", "integer", default = 1, least = 1, also = { "eval_every" },
     help = "number of epochs between validations; needs valid" },
   { "patience", "integer", least = 1, shown = "never", also = { "early_stopping", "early_stopping_rounds" },

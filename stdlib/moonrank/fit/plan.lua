@@ -50,9 +50,8 @@ local M = {}
 ---@field progress boolean
 ---@field name string
 
--- Raises an error for models and losses that several processes cannot train in parallel: models with buffers and losses
--- with a state, which are not summed over processes like gradients, and models with a penalty, which is computed from a
--- whole batch.
+-- Raises an error for what several processes cannot train: models with buffers and losses with a state, which are not
+-- summed over processes, and models with a penalty, which is computed from a whole batch.
 local function check_parallel(o)
   if not o.parallel then return end
   local first = check.field(o.model, "penalty") and o.train:batches{ size = 1 }()
@@ -71,8 +70,7 @@ local function check_parallel(o)
   end
 end
 
--- Raises an error if candidates are passed as the wrong option: as `train`, or candidates of the test part as `valid`,
--- or of the validation part as `test`.
+-- Raises an error if candidates are passed as `train`, or those of test as `valid`, or those of valid as `test`.
 local function check_candidates(o)
   for _, role in ipairs{ "train", "valid", "test" } do
     local data = o[role]
@@ -138,7 +136,6 @@ end
 
 ---Checks the options of mr.fit and returns the plan of the training. Wrong options, and a model
 ---that cannot score the data, are errors. In a parallel training, also connects the processes.
----@param given mr.FitOptions
 ---@return mr.fit.Plan
 function M.of(given)
   local o = fit_options:read("mr.fit", given)

@@ -48,25 +48,10 @@ local shown_of = setmetatable({}, { __mode = "k" })
 ---@field chosen_on string                  what chose `best`: "valid", "test" or "last epoch" (also in `choices`)
 ---@field replayed integer                  number of epochs that the GPU replayed from a recording of an earlier epoch
 ---@field name string                       the option `name` of mr.fit
-local Run = check.exact_all("mr.Run:", { __name = "mr.Run" })
-
-local absent = { best = true, test = true, scores = true }
-
-function Run.__index(_, name)
-  local found = rawget(Run, name)
-  if found ~= nil or absent[name] then return found end
-  local known = check.names(absent)
-  for _, each in ipairs{ "history", "choices", "interrupted", "stopped", "resumed", "metrics", "data", "chosen_on",
-    "replayed", "name" } do known[#known + 1] = each end
-  for method in pairs(Run) do
-    if not method:match "^_" then known[#known + 1] = method end
-  end
-  check.unknown("field of mr.Run", name, known)
-end
+local Run = check.class "mr.Run"
+for _, name in ipairs{ "best", "test", "scores" } do Run["get_" .. name] = function() end end  -- nil is no error
 
 ---Makes an empty run for a training that has not begun.
----@param plan mr.fit.Plan
----@return mr.Run
 function M.new(plan)
   local selection, metrics, chosen = plan.selection, registry.by_any_name{}, {}
   for _, list in ipairs{ selection.measured, selection.on_test } do
@@ -83,12 +68,8 @@ function M.new(plan)
   }, Run)
 end
 
----Appends an epoch, whose metrics are not computed yet, to the history of a run and returns the
----epoch.
----@param run mr.Run
----@param loss number
+---Appends an epoch, whose metrics are not computed yet, to the history of a run and returns the epoch.
 ---@param replayed integer  number of epochs of the run so far that the GPU replayed
----@return mr.Epoch
 function M.add(run, loss, replayed)
   local entry = M.epoch{ epoch = #run.history + 1, loss = loss, metrics = {} }
   run.history[entry.epoch], run.replayed = entry, replayed
@@ -96,8 +77,6 @@ function M.add(run, loss, replayed)
 end
 
 ---Fills a new run with the epochs of a checkpoint, from which its training resumes.
----@param run mr.Run
----@param history mr.Epoch[]
 ---@param stopped string|false  why the training of the checkpoint ended early; false if it did not
 function M.resume(run, history, stopped)
   table.move(history, 1, #history, 1, run.history)
@@ -105,13 +84,10 @@ function M.resume(run, history, stopped)
 end
 
 ---Records in the run that the training ended early, and why.
----@param run mr.Run
 ---@param why "each_epoch"|"patience"
 function M.stop(run, why) run.stopped = why end
 
 ---Completes a run at the end of its training: sets the chosen epoch and the metrics on test.
----@param run mr.Run
----@param interrupted boolean
 ---@param test? mr.Evaluation
 function M.finish(run, interrupted, test)
   local chief = run.choices[1]
@@ -182,8 +158,7 @@ end
 
 tables.add_exports(History)
 
--- Returns a curve for a plot: `value_of(entry)` against the epoch, over the epochs for which it is not nil. Returns nil
--- if there is no such epoch.
+-- Returns a curve of `value_of(entry)` over the epochs where it is not nil; nil if there are none.
 local function curve(history, name, value_of)
   local x, y = {}, {}
   for _, entry in ipairs(history) do
@@ -276,16 +251,8 @@ function Run:restore(metric)
   check.unknown("metric that chose an epoch", metric, names)
 end
 
----Returns a table of the run's history, with one row per epoch: losses and metrics.
+---Returns a table of the run's history, with one row per epoch: losses and metrics (`run.history:table()`).
 ---@return mr.Table
----Example:
----```lua
----local model = mr.models.mf{users = 30, items = 90, factors = 2}
----local fold = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4):folds{k = 3}[1]
----local run = mr.fit{model = model, loss = mr.losses.ap{}, train = fold.train, valid = fold.valid,
----  optimizer = mr.optim.adam{lr = 0.01}, epochs = 3, metrics = {"ap"}, progress = false}
----#run:table().rows   --> 3
----```
 function Run:table() return self.history:table() end
 
 -- Returns a text as a JSON string, with quotes and escapes.

@@ -10,8 +10,7 @@ local vectors = require "moonrank.models.vectors"
 
 local M = {}
 
--- Returns a text that says why the model cannot score `data`, such as another number of features; nil if the model's
--- config shows no reason.
+-- Returns why the model's config does not fit `data`, such as another number of features; nil if it fits.
 local function misfit(model, role, data)
   local config, features = check.field(model, "config") or {}, check.field(data, "features")
   local first = model:parameters()[1]
@@ -45,14 +44,12 @@ local function misfit(model, role, data)
   end
 end
 
--- Lets the model score the first list of `data`, to find errors before the training. A model that a script defined
--- cannot be checked in another way.
+-- Lets the model score the first list of `data`, the only check of a model that a script defined.
 local function try(plan, role, data)
   local batch = data:batches{ size = 1 }()
   if not batch then return end
   local _ <close> = random.scope(plan.seed, "first list of " .. role)
-  local ok, message = pcall(tensors.no_grad, function() plan.model(batch) end)
-  if message == "interrupted" then error(message, 0) end
+  local ok, message = check.attempt(tensors.no_grad, function() plan.model(batch) end)
   if not ok then check.fail("mr.fit: the model cannot score %s: %s", role, check.retold(message)) end
 end
 
@@ -68,8 +65,7 @@ local function check_grades(plan, role, data)
   end
 end
 
--- Raises an error if a model of the library is not on the default device, where batches are. A model that a script
--- defined may move the tensors of a batch.
+-- Raises an error if a model of the library is not on the default device. A script's model may move batches.
 local function check_device(model)
   if not models.is(model) or not model._definition.built_in then return end
   local device, batches = model:parameters()[1].device, core.device()
@@ -81,7 +77,6 @@ end
 
 ---Raises an error if the model cannot score train, valid or test, or if its vectors do not give its
 ---scores. Test is checked before the training, too, so that the error does not come only at the end.
----@param plan mr.fit.Plan
 function M.check(plan)
   check_device(plan.model)
   for _, role in ipairs{ "train", "valid", "test" } do

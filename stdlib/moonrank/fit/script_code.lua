@@ -17,8 +17,7 @@ local function defined_in(settings)
   return found
 end
 
--- Returns true if `path`, which says how a value is reached, begins with a global variable or with a value that one of
--- the functions named in `functions` captured.
+-- Returns true if `path` begins with a global variable, or with a value that one of the `functions` captured.
 local function is_captured(path, functions)
   if path:find "^global%." then return true end
   for _, f in ipairs(functions) do
@@ -27,13 +26,9 @@ local function is_captured(path, functions)
   return false
 end
 
----Returns the text of the script's functions that the training uses (tokens and captured values);
----empty if it uses none. Moonrank's objects that hold these functions are left out, because their
----caches change.
----@param plan mr.fit.Plan
----@param settings table<string, string>   texts of the settings, by name
+---Returns the script's functions that the training uses (tokens and captured values) as text, without Moonrank's
+---objects that hold them, whose caches change.
 ---@param formerly? boolean                 write former names of options, as earlier versions of Moonrank did
----@return string
 function M.of(plan, settings, formerly)
   local objects = { clip = plan.clip, loss = plan.loss, metrics = plan.selection.measured, model = plan.model,
     optimizer = plan.optimizer, schedule = plan.schedule }
@@ -52,12 +47,8 @@ function M.of(plan, settings, formerly)
   return #functions > 0 and table.concat(lines, "\n") or ""
 end
 
----Compares two texts that `of` returned. Returns one line per change that says what changed; nil if
----nothing changed.
----@param was string
----@param now string
+---Compares two texts that `of` returned. Returns one line per change that says what changed; nil if nothing changed.
 ---@param formerly? fun(): string  makes the text `now` with former names of options, for older checkpoints
----@return string?
 function M.changes(was, now, formerly)
   local changed = was ~= now and code.changes(was, now, formerly)
   if not changed then return nil end

@@ -8,9 +8,6 @@ local weighted = require "moonrank.evaluate.weighted"
 
 local M = {}
 
----For each value of the option `recipe`, the part on which the epoch is chosen.
-M.recipes = { honest = "valid", published = "test" }
-
 ---The way a training chooses its epoch: on which part, by which metrics, how often.
 ---@class mr.fit.Selection
 ---@field part "valid"|"test"          the part that chooses
@@ -22,12 +19,10 @@ M.recipes = { honest = "valid", published = "test" }
 ---@field every integer                epochs between validations
 ---@field patience? integer            validations without a better epoch before training stops
 
--- Returns the value of the option `correct` of candidates, such as "rank", which estimates metrics on all items from
--- sampled items. Returns false for other data.
+-- Returns the option `correct` of candidates, such as "rank"; false for other data.
 local function correction_of(data) return candidates.is(data) and data.correct end
 
--- Removes the suffix of a correction from a metric's name: "ndcg@10[corrected]" becomes "ndcg@10". The suffix is an
--- error unless valid or test are candidates with this correction.
+-- Removes a correction's suffix: "ndcg@10[corrected]". It is an error without candidates that correct.
 local function uncorrected(o, data, name)
   local inner, called = tostring(name):match "^(.-)%[([%w_]+)%]$"
   for how, correction in pairs(corrections.all) do
@@ -51,20 +46,7 @@ local function metrics_of(o, data, names, option)
   return metrics
 end
 
--- Returns the name of the part that chooses the epoch, "valid" or "test", from the options `choose_on` and `recipe`.
-local function part_of(o)
-  local by_recipe = o.recipe and M.recipes[o.recipe]
-  if o.choose_on and by_recipe and by_recipe ~= o.choose_on then
-    check.leave_out("mr.fit", "choose_on", o.choose_on, "recipe '%s' chooses on %s", o.recipe, by_recipe)
-  end
-  local part = o.choose_on or by_recipe or "valid"
-  check.expect(part ~= "test" or o.test, "mr.fit", "test", o.test, "test data, on which %s chooses the epoch",
-    o.recipe and "recipe 'published'" or "choose_on = 'test'")
-  return part
-end
-
--- Raises an error if options of the validation (`patience`, `every`) are given, but no validation data (the option
--- `valid`).
+-- Raises an error if options of the validation are given, but no validation data.
 local function check_without_data(o)
   check.leave_out("mr.fit", "patience", o.patience, "valid is missing")
   check.leave_out("mr.fit", "every", o.every ~= 1 and o.every or nil, "valid is missing")
@@ -101,8 +83,8 @@ end
 ---@param o table  options of mr.fit, with defaults filled in
 ---@return mr.fit.Selection
 function M.of(o)
-  local part = part_of(o)
-  local data = o[part]
+  local part, data = o.choose_on, o[o.choose_on]
+  check.expect(part ~= "test" or data, "mr.fit", "test", data, "test data, because choose_on is 'test'")
   if not data then check_without_data(o) end
   local metrics, plain = metrics_of(o, data, o.metrics, "metrics"), {}
   local chief = { metrics[1] }

@@ -15,16 +15,14 @@ local M = {}
 -- training.
 local ended_early = 0
 
----Raises the error `interrupted` if Ctrl-C ended an earlier training of the script. So a loop of
----trainings ends even if the loop catches errors. At the interactive prompt, the next line can
----train again.
+---Raises the error `interrupted` if Ctrl-C ended an earlier training, so that a loop of trainings ends even if it
+---catches errors. At the interactive prompt, the next line can train again.
 function M.check_ended()
   if ended_early > 0 and core.interrupts() >= ended_early then error("interrupted", 0) end
   ended_early = 0
 end
 
--- Reports loss, validation loss and metrics of an epoch to the trial, under names such as "valid_ndcg" that the trial's
--- result also uses.
+-- Reports an epoch to the trial, under names such as "valid_ndcg" that the trial's result also uses.
 local function report(plan, entry)
   if not plan.trial then return end
   local values = { loss = entry.loss, valid_loss = entry.valid_loss }
@@ -82,8 +80,6 @@ end
 
 ---Trains a model as the plan says and returns the run. If Ctrl-C ends the training, the model gets
 ---the parameters of the chosen epoch, or of the last complete epoch if none was chosen.
----@param plan mr.fit.Plan
----@return mr.Run
 function M.run(plan)
   local run = runs.new(plan)
   local self = setmetatable({ plan = plan, run = run, validation = validations.new(plan, run),

@@ -69,8 +69,7 @@ local function check_features(role, data, columns)
   check.length("mr.fit", "a row of " .. role, features:size(2), columns, "one for each feature of the trees")
 end
 
--- Returns the number of classes of a classification objective; nil for other objectives. Raises an error if the
--- training data has grades that the objective does not accept.
+-- Returns the number of classes of a classification objective, else nil. Checks the grades of train.
 local function classes_of(plan, config)
   if config.objective == "loss" then return nil end
   local grades = plan.train.lists.relevance:to("cpu"):double()
@@ -88,7 +87,6 @@ end
 
 ---Raises an error if the trees cannot be trained on train or cannot score valid or test. Stores the
 ---numbers of features and of classes in the model's config.
----@param plan mr.fit.Plan
 function M.check(plan)
   local config, train = plan.model.config, plan.train
   if not dataset.is(train) then
@@ -111,8 +109,6 @@ local Rounds = check.class("mr.fit.Rounds")
 ---Returns all lists of a dataset as one batch; nil if the dataset has no lists. The batch's rows
 ---are converted to XGBoost's format only once, and the model holds them until the training ends.
 ---@param model mr.Trees
----@param data mr.Dataset
----@return mr.Batch?
 function M.held(model, data)
   local batch = data.count > 0 and dataset.whole_batch(data)
   if not batch then return nil end
@@ -120,9 +116,8 @@ function M.held(model, data)
   return batch
 end
 
--- Returns `lists` with weights in the form that an XGBoost objective needs. A ranking objective has one weight per
--- list. For other XGBoost objectives, every row becomes a list of its own, because they have one weight per row. Lists
--- without weights, and lists for the derivatives of a loss (objective "loss"), are returned unchanged.
+-- Returns `lists` with weights as an XGBoost objective needs them: one per list for ranking objectives; one per row for
+-- others, so that every row becomes a list. Other lists are returned unchanged.
 local function xgboost_lists(objective, lists)
   if not lists:has_weights() or objective == "loss" then return lists end
   if objective:match "^rank:" then
@@ -140,9 +135,7 @@ local function xgboost_lists(objective, lists)
   return set:pointwise().lists
 end
 
----Makes the object that grows the trees of a training, one round per epoch, from the features of
----train.
----@param plan mr.fit.Plan
+---Makes the object that grows the trees of a training, one round per epoch, from the features of train.
 ---@return mr.fit.Rounds
 function M.start(plan)
   local model, lists = plan.model, plan.train.lists
@@ -156,8 +149,7 @@ end
 function Rounds.begin_schedule() end
 function Rounds.see() end
 
--- Returns the scores of the train rows before a round of boosting. The loss in the history is computed from these
--- scores.
+-- Returns the scores of the train rows before a round, from which the loss in the history is computed.
 local function scores_of(self)
   local booster, classes = self._booster, self._plan.model.config.classes
   local scores = booster:scores(self._data, 0, classes ~= nil)
@@ -165,9 +157,8 @@ local function scores_of(self)
   return (scores:double() * core.arange(0, classes - 1, 1, "float64", "cpu")):sum(2)
 end
 
--- Warns if no tree can have a split, so that all rows keep the same score. One cause is a loss without gradient at
--- equal scores, with which boosting begins. The other cause is that the second derivatives of all rows add up to less
--- than two leaves need (`min_child_weight`); a bound with small slopes makes them small.
+-- Warns if no tree can have a split: the loss has no gradient at equal scores, with which boosting begins, or second
+-- derivatives of all rows add up to less than two leaves need (`min_child_weight`), e.g. under a bound.
 local function warn_of_no_split(first, second, plan)
   local sum, config, why = second:double():sum():item(), plan.model.config, nil
   if first:abs():max():item() == 0 and plan.loss:count(plan.train.lists) > 0 then
@@ -205,7 +196,6 @@ local function bin_as_at_first(self)
 end
 
 ---Trains for one epoch: grows one round of trees on all lists. Returns the loss before the round.
----@param epoch integer
 ---@param after? fun(done: integer, lists: integer, total: number?)  called once, after the round
 ---@return number loss  mean (with reduction = "sum": sum) over the lists that count
 function Rounds:run(epoch, after)
@@ -222,8 +212,6 @@ end
 
 ---Adds the trees, if there are any, to the tensors of a checkpoint (`numbers`) and their names
 ---(`names`). A chosen epoch needs no copy of its own: epoch n has the first n rounds of the trees.
----@param names string[]
----@param numbers mr.Tensor[]
 function Rounds:write(names, numbers)
   local rounds = self._booster.rounds
   if rounds > 0 then names[#names + 1], numbers[#numbers + 1] = "trees", self._booster:to_tensor(rounds) end
@@ -231,7 +219,6 @@ end
 
 ---Reads and checks the trees of a checkpoint. Returns the trees of the chosen epochs, and a
 ---function that loads the trees of the file into the model.
----@param by_name table<string, mr.Tensor>
 ---@param epoch integer    number of rounds in the checkpoint
 ---@param best integer[]   for each metric, the round that the metric chose; 0: none
 ---@return table snapshots  for each metric, the trees up to the chosen round; false: no round was chosen

@@ -17,7 +17,6 @@ local M = {}
 
 ---Returns the scores that a model gives all rows of the dataset `data`, without recording for
 ---gradients, and the dataset's lists.
----@return mr.Tensor scores, mr.Lists lists
 function M.scored(model, data)
   local batch = dataset.whole_batch(data)
   return tensors.no_grad(function() return model(batch) end), batch.lists
@@ -25,7 +24,6 @@ end
 
 ---Evaluates a model on a dataset or on candidates, by metric objects. On candidates that correct
 ---metrics, `metrics` have names with the correction's suffix.
----@return mr.Evaluation
 function M.evaluated(model, data, metrics)
   if candidates.is(data) then return data:measure(model, metrics) end
   local scores, lists = M.scored(model, data)
@@ -58,7 +56,6 @@ local Validation = {}
 Validation.__index = Validation
 
 ---Makes the object that evaluates the model during and after a training.
----@param plan mr.fit.Plan
 ---@param run mr.Run  whose metrics choose epochs
 ---@return mr.fit.Validation
 function M.new(plan, run)
@@ -114,7 +111,6 @@ end
 
 ---Validates an epoch if the option `every` says so or the epoch is the last. Each metric of
 ---`select` then chooses the epoch if it is the best so far.
----@param entry mr.Epoch
 function Validation:after(entry)
   local plan, selection, epoch = self._plan, self._selection, entry.epoch
   if not selection.data or epoch % selection.every ~= 0 and epoch ~= plan.epochs then return end
@@ -128,7 +124,6 @@ function Validation:after(entry)
 end
 
 ---Returns true if no metric found a better epoch in the last `patience` validations.
----@return boolean
 function Validation:exhausted()
   local patience, history = self._selection.patience, self._run.history
   if not patience or not history[#history].valid_loss then return false end
@@ -149,12 +144,8 @@ local function tested(plan)
   return found
 end
 
----Ends the evaluations of a training: loads the parameters of the epoch that the first metric chose
----into the model, and returns the evaluation of test (nil if test is not evaluated). Each metric of
----`select` is computed on test with the parameters of the epoch that this metric chose. After
----Ctrl-C test is not evaluated, because the training is not complete.
----@param interrupted boolean
----@return mr.Evaluation?
+---Ends a training's evaluations: loads the parameters that the first metric chose, and returns the evaluation of test,
+---where each metric of `select` has the parameters that it chose. After Ctrl-C, test is not evaluated.
 function Validation:finish(interrupted)
   local plan, run, selection = self._plan, self._run, self._selection
   if interrupted and self._epoch == #run.history then plan.learner:restore(self._snapshot) end

@@ -10,7 +10,6 @@ local parsed = {}
 
 ---Returns the parsed documentation comments of a Lua source file, of the standard library or of a
 ---script; nil if the file cannot be read.
----@param source string
 ---@return table?  header, items and classes, as moonrank.help.luacats.parse returns them
 function M.of_source(source)
   if parsed[source] == nil then
@@ -26,7 +25,6 @@ function M.of_source(source)
 end
 
 ---Returns the names of all source files of the standard library, sorted.
----@return string[]
 ---Example: `require "moonrank.help.docs".sources()[1]   --> stdlib/moonrank/args.lua`
 function M.sources()
   local all = {}
@@ -40,8 +38,7 @@ end
 -- maps the name of an option table to the source file that declares the table; nil until `declaring_files` is first
 -- called
 local declared_in
--- Returns a map from the name of each option table, such as "mr.FitOptions", to the source file that declares the
--- table.
+-- Returns a map from the name of each option table, such as "mr.FitOptions", to the file that declares it.
 local function declaring_files()
   if declared_in then return declared_in end
   declared_in = {}
@@ -51,8 +48,7 @@ local function declaring_files()
   return declared_in
 end
 
--- Returns an option table such as mr.FitOptions in the form of a documented class, and the file that declares it. The
--- options are the fields of the class. Returns nil if no option table has this name.
+-- Returns an option table in the form of a documented class, and its file; nil if none has this name.
 local function option_class(name)
   local source = declaring_files()[name]
   if not source then return nil end
@@ -62,13 +58,10 @@ local function option_class(name)
 end
 
 ---Returns the names of all option tables (such as mr.FitOptions) that the library declares, sorted.
----@return string[]
 ---Example: `require "moonrank.help.docs".option_names()[1]:match "^mr%."   --> mr.`
 function M.option_names() return check.names(declaring_files()) end
 
----Returns the documentation of a class or an option table of the standard library; nil if none has
----this name.
----@param name string
+---Returns the documentation of a class or an option table of the standard library; nil if none has this name.
 ---@return table?  fields, text, parents
 ---@return string? source  the file that declares it
 ---Example: `require "moonrank.help.docs".class("mr.FitOptions").fields[1].name   --> model`
@@ -83,7 +76,6 @@ end
 
 ---Returns the names of all classes such as "mr.Tensor", sorted. Option tables and classes within a
 ---module ("mr.plot.Axes") are left out.
----@return string[]
 function M.class_names()
   local found, seen = {}, {}
   local function add(name)
@@ -102,7 +94,6 @@ end
 
 ---Returns the documented fields of a class, followed by the fields of its parent classes; nil if no
 ---class has this name.
----@param name string
 ---@return mr.luacats.Entry[]?
 ---Example: `#require "moonrank.help.docs".fields("mr.args.Declaration") > 0   --> true`
 function M.fields(name)
@@ -118,10 +109,7 @@ end
 
 ---Returns the documentation of a Lua function (nil if it has none), its source file and its line.
 ---Returns only nil for a function in C.
----@param f function
 ---@return mr.luacats.Item?
----@return string?
----@return integer?
 ---Example: `require "moonrank.help.docs".item(mr.arange).name   --> arange`
 function M.item(f)
   local info = debug.getinfo(check.inner(f), "S")

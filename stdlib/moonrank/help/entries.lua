@@ -23,8 +23,6 @@ local M = {}
 ---@field line? integer
 
 ---Returns the names of a module's public fields, sorted. Names that begin with `_` are not public.
----@param module table
----@return string[]
 ---Example: `require "moonrank.help.entries".members({b = 1, _a = 2})[1]   --> b`
 function M.members(module)
   local names = {}
@@ -35,8 +33,7 @@ function M.members(module)
   return names
 end
 
--- Returns path and value of all functions and modules in `mr`. A function with several paths is returned once for each
--- path, the shortest path first.
+-- Returns path and value of all functions and modules in `mr`, once for each path, the shortest path first.
 local function walk(root, path)
   -- reading a field of `mr` loads its module, which is otherwise loaded when it is first used
   for _, name in ipairs(root.names()) do check.attempt(function() return root[name] end) end
@@ -82,7 +79,6 @@ end
 ---Returns an entry for every function and module in `mr`, and for every method and field of its
 ---classes. Also returns `mr` itself.
 ---@return mr.help.Entry[] all
----@return table root
 ---Example: `#require "moonrank.help.entries".all() > 300   --> true`
 function M.all()
   local root = require "moonrank"
@@ -96,8 +92,7 @@ local function of_item(path, item, source)
     returns = item.returns, examples = item.examples, source = source, line = item.line }
 end
 
--- Returns the documentation of a function of the C++ core. `row` is the core's record of the function: description,
--- names of arguments, and types from the C++ signature.
+-- Returns the documentation of a function of the C++ core from its record, with types of the C++ signature.
 local function of_row(path, row, getter)
   local names, shown, results, arrow = {}, {}, {}, false
   local d = { text = row.doc, params = {}, returns = {}, examples = {} }
@@ -105,10 +100,11 @@ local function of_row(path, row, getter)
   for i, kind in ipairs(row.types) do
     if kind == "->" then arrow = true
     elseif arrow then results[#results + 1] = kind
-    elseif names[i] ~= "self" then
+    elseif not (i == 1 and (getter or path:find ":")) then  -- the object of a method or a field
       local name, optional = (names[i] or "?"):match "^(.-)(%??)$"
       shown[#shown + 1] = names[i] or "?"
-      d.params[#d.params + 1] = { name = name, type = kind:gsub("%?$", ""), text = "", optional = optional == "?" }
+      local is_optional = optional == "?" or kind:find "%?$" ~= nil
+      d.params[#d.params + 1] = { name = name, type = kind:gsub("%?$", ""), text = "", optional = is_optional }
     end
   end
   d.title = path .. (getter and "" or "(" .. table.concat(shown, ", ") .. ")")
@@ -119,11 +115,6 @@ end
 ---Returns the documentation of a function or method; nil if it has none.
 ---@param entry mr.help.Entry  without a path, the title has the function's own name
 ---@return mr.help.Description?
----Example:
----```lua
----local described = require("moonrank.help.entries").describe{path = "mr.arange", value = mr.arange}
----described.title   --> mr.arange(first, last, options)
----```
 function M.describe(entry)
   if entry.item then return of_item(entry.path, entry.item, entry.source) end
   local item, source = docs.item(entry.value)
@@ -138,17 +129,13 @@ end
 
 ---Returns the options in a function's argument whose type is an option table, such as
 ---mr.FitOptions; nil for an argument of another type.
----@param param mr.luacats.Entry
 ---@return mr.luacats.Entry[]?
 function M.options_of(param) return docs.fields((param.type:gsub("[%?%[%]]", ""))) end
 
 -- Abbreviations such as "e.g." and "et al.", whose full stop does not end a sentence.
 local abbreviations = { Eq = true, Eqs = true, al = true, g = true, e = true, Fig = true }
 
----Returns the first sentence of a text. A full stop in brackets or after an abbreviation does not
----end the sentence.
----@param text string
----@return string
+---Returns the first sentence of a text. A full stop in brackets or after an abbreviation does not end the sentence.
 ---Example: `require "moonrank.help.entries".first_sentence "Adds (e.g. 1). More."   --> Adds (e.g. 1).`
 function M.first_sentence(text)
   local line, from = text:gsub("\n\n.*", ""):gsub("\n", " "), 1
@@ -165,8 +152,6 @@ end
 
 ---Returns the first sentence of a function's documentation; "" for other values, and for functions
 ---without documentation.
----@param value any
----@return string
 ---Example: `require "moonrank.help.entries".summary(mr.has_cuda)   --> Returns true if a GPU can be used, else false.`
 function M.summary(value)
   if type(value) == "table" then return "" end
@@ -176,10 +161,7 @@ function M.summary(value)
   return row and M.first_sentence(row.doc) or ""
 end
 
----Returns the first sentence of a metric's documentation in the metric registry; "" if the metric
----is not known.
----@param name string
----@return string
+---Returns the first sentence of a metric's documentation in the metric registry; "" if the metric is not known.
 ---Example: `require "moonrank.help.entries".metric_summary "tbg":match "^%S+"   --> Time-biased`
 function M.metric_summary(name)
   local text = metrics.written(name)
@@ -188,8 +170,6 @@ end
 
 ---Returns the comment at the beginning of a module's source file; nil if there is none, or if the
 ---value is not a module of the library.
----@param module table
----@return string?
 ---Example: `require "moonrank.help.entries".header_of(mr.models):match "^%w+"   --> Models`
 function M.header_of(module)
   local names = {}
@@ -207,15 +187,8 @@ function M.header_of(module)
   return nil
 end
 
----Returns the first sentence about a function or submodule of a module: of the function's
----documentation, or of the comment at the beginning of the submodule. It is "" if there is none.
----@param module table
+---Returns the first sentence about a function or submodule of a module; "" if there is none.
 ---@param name string  of the function or submodule
----@return string
----Example:
----```lua
----require "moonrank.help.entries".member_summary(mr, "has_cuda")   --> Returns true if a GPU can be used, else false.
----```
 function M.member_summary(module, name)
   local value = rawget(module, name)
   if type(value) == "table" then return M.first_sentence(M.header_of(value) or "") end
@@ -223,17 +196,9 @@ function M.member_summary(module, name)
   return own == "" and rawequal(module, package.loaded["moonrank.metrics"]) and M.metric_summary(name) or own
 end
 
----Returns the methods of a class and the fields that it computes, including the methods and fields
----of its parent classes, sorted.
----@param name string          "mr.Tensor"
+---Returns the methods and computed fields of a class and of its parent classes, sorted.
 ---@param all mr.help.Entry[]  from `all`
 ---@return mr.help.Entry[]
----Example:
----```lua
----local entries = require "moonrank.help.entries"
----local members = entries.class_members("mr.Run", (entries.all()))
----members[1].path:match "^mr.Run"   --> mr.Run
----```
 function M.class_members(name, all)
   local found, seen = {}, {}
   local function put(entry, path)

@@ -20,8 +20,7 @@ local M = {}
 ---@field returns mr.luacats.Entry[]
 ---@field examples string[]
 
--- Splits the end of an annotation, "type  text", into the type and its description. A type may contain spaces inside
--- brackets and after `:`, `,` and `|`.
+-- Splits "type  text". A type may have spaces inside brackets and after `:`, `,` and `|`.
 local function type_and_text(rest)
   local depth = 0
   for i = 1, #rest do
@@ -42,8 +41,7 @@ local function entry_of(rest)
   return { name = name, optional = optional == "?", type = kind, text = text }
 end
 
--- Splits a docstring into its text and its examples, which follow "Example:" at its end. Code fences and the backticks
--- around one line of code are removed.
+-- Splits a docstring into its text and its examples, without code fences and backticks.
 local function split_examples(prose)
   local text, examples, current = {}, {}, nil
   for _, line in ipairs(prose) do
@@ -98,8 +96,7 @@ local function read_block(lines)
   return block
 end
 
--- Returns the function that a line of Lua code defines: the table that owns it, the separator ("." or ":"), its name
--- and its arguments. Returns nil for other code.
+-- Returns owner, separator, name and arguments of the function that a line defines; nil for other code.
 local function definition(code)
   local owner, separator, name, arguments = code:match "^%s*function%s+([%w_]+)([.:])([%w_.]+)%s*%(([^)]*)%)"
   if owner then return owner, separator, name, arguments end
@@ -123,7 +120,6 @@ local function header_of(lines)
 end
 
 ---Parses the LuaCATS comments in the text of a Lua source file.
----@param text string
 ---@return table   header: the first comment; items: mr.luacats.Item[]; by_line: items by the line of their definition;
 ---   classes: name -> fields, text and parents; declared: names of option tables (moonrank.options);
 ---   locals: local name of a table -> the class that it is declared to be

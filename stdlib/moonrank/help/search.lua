@@ -33,8 +33,7 @@ M.synonyms = { minibatch = "batch", regularization = "decay", regularisation = "
 -- replaced by "y".
 M.endings = { "ies", "es", "s", "ing", "ed" }
 
--- Returns all forms of a search word: the word, its stems ("batch" for "batches", "rank" for "ranking"), and synonyms
--- of the word and its stems.
+-- Returns all forms of a search word: the word, its stems ("batch" for "batches"), and synonyms of these.
 local function forms_of(word)
   local forms = { word }
   for _, ending in ipairs(M.endings) do
@@ -77,8 +76,7 @@ local function score_of(document, word)
   return score, named
 end
 
--- Returns the best search score among the forms of a word in a document. Stems and synonyms count less than the word
--- itself.
+-- Returns the best score among the forms of a word. Stems and synonyms count less than the word itself.
 local function best_score(document, forms)
   local best, named = 0, nil
   for i, form in ipairs(forms) do
@@ -89,8 +87,7 @@ local function best_score(document, forms)
   return best, named
 end
 
--- Returns the pages of Moonrank's help that contain every word of `topic`, the words that a user searches for, with
--- their search scores. If `any` is true, one of the words is enough. Stems and synonyms count as the word.
+-- Returns the documents that contain every word of `topic`, or with `any` one of them, with their scores.
 local function matching(documents, topic, any)
   local hits, words = {}, {}
   for word in topic:lower():gmatch "%S+" do words[#words + 1] = forms_of(word) end
@@ -110,17 +107,11 @@ local function matching(documents, topic, any)
   return hits
 end
 
----Returns the documents that contain every word of a topic, the best first. If there is no such
----document, returns the documents that contain at least one word, or an empty list. A synonym or
----stem of a word counts, too, with a lower score.
+---Returns the documents that contain every word of a topic, or else at least one of them, the best first. Synonyms and
+---stems of a word count, too, with a lower score.
 ---@param documents mr.help.Document[]
 ---@param topic string  words separated by blanks
 ---@return { path: string, summary: string, score: integer }[]
----Example:
----```lua
----local documents = {{path = "f", summary = "Adds.", text = "Adds."}}
----require("moonrank.help.search").find(documents, "add")[1].path   --> f
----```
 function M.find(documents, topic)
   local hits = matching(documents, topic, false)
   if #hits == 0 then hits = matching(documents, topic, true) end
@@ -131,10 +122,7 @@ function M.find(documents, topic)
   return hits
 end
 
----Returns search hits as lines of text for printing: at most 20 hits, and the number of further
----hits.
----@param hits { path: string, summary: string }[]
----@return string
+---Returns search hits as lines of text for printing: at most 20 hits, and the number of further hits.
 function M.written(hits)
   local width, lines = 0, {}
   for i = 1, math.min(most, #hits) do width = math.max(width, #hits[i].path) end

@@ -8,8 +8,6 @@ local M = {}
 
 ---Returns the plain name in a piece of code that was copied from a script; "" if it has none.
 ---Calls, indices and assignments are removed.
----@param topic string
----@return string
 ---Example: `require "moonrank.help.topic".plain 'mr.losses.ndcg{bound = "minmax"}'   --> mr.losses.ndcg`
 ---Example: `require "moonrank.help.topic".plain "ratings:folds{k = 5}[1].train"   --> ratings:folds.train`
 function M.plain(topic)
@@ -26,7 +24,6 @@ end
 ---Returns the class that a name means, in capitals or not, with or without "mr.": "fold", "Fold"
 ---and "mr.Fold" mean mr.Fold. Returns nil if there is no such class.
 ---@param owner string  the name
----@return string?
 ---Example: `require "moonrank.help.topic".class "fold"   --> mr.Fold`
 function M.class(owner)
   owner = owner:gsub("^mr%.", "")
@@ -40,7 +37,6 @@ end
 local function short_name(name) return (name:match "[^.]+$":gsub("Options$", ""):lower()) end
 
 ---Returns the short names of all option tables, such as "tpe" for mr.sweep.TpeOptions.
----@return string[]
 ---Example: `#require "moonrank.help.topic".option_names() > 0   --> true`
 function M.option_names()
   local names = {}
@@ -50,8 +46,6 @@ end
 
 ---Returns the full names of the option tables that a short name means: mr.sweep.TpeOptions for
 ---"TpeOptions" and "tpe". The list is empty if there are none.
----@param topic string
----@return string[]
 ---Example: `require "moonrank.help.topic".option_tables("tpe")[1]   --> mr.sweep.TpeOptions`
 function M.option_tables(topic)
   local found, wanted = {}, topic:gsub("Options$", ""):lower()
@@ -61,16 +55,14 @@ function M.option_tables(topic)
   return found
 end
 
--- Returns the class of a function's first result, or of a field's value, from its documentation; nil if it is not a
--- class.
+-- Returns the class of a function's first result, or of a field's value; nil if it is not a class.
 local function result_of(entry)
   if entry.item then return entry.item.returns[1] and class_in(entry.item.returns[1].type) end
   local row = core.describe(entry.value)
   return row and #row.types > 0 and class_in(row.types[#row.types]) or nil
 end
 
--- Finds a field or a method of a class by name. Returns its path, its documentation, and the class of the field's value
--- or of the method's result; nil if there is none.
+-- Returns path, documentation and result class of a field or method of a class; nil if there is none.
 local function member_of(class, name, all)
   for _, field in ipairs(docs.fields(class) or {}) do
     if field.name == name then
@@ -85,20 +77,20 @@ local function member_of(class, name, all)
   return nil
 end
 
--- True if `path` equals `name`, or ends with `name` after a dot or colon, as "mr.Tensor:sum" ends with "sum".
-local function ends_with(path, name)
+---Returns true if a topic is the path of a function or class, or the end of its path after a dot or colon: "sum" means
+---mr.Tensor:sum.
+function M.means(path, name)
   return path == name or path:sub(-#name) == name and path:sub(-#name - 1, -#name - 1):match "[.:]" ~= nil
 end
 
--- Finds an option of a function from a path such as "mr.fit.patience" or "fit.patience". Returns the function itself if
--- its options are documented only in the LuaCATS type of its argument.
+-- Finds an option from a path such as "fit.patience"; the function itself if only a LuaCATS type has the option.
 local function option_of(path, all)
   local owner, name = path:match "^([%w_.:]+)[.:]([%w_]+)$"
   for _, entry in ipairs(owner and all or {}) do
-    local item = ends_with(entry.path, owner)
+    local item = M.means(entry.path, owner)
       and (entry.item or type(entry.value) == "function" and docs.item(entry.value))
     for _, p in ipairs(item and item.params or {}) do
-      for _, field in ipairs(docs.fields((p.type:gsub("[%?%[%]]", ""))) or {}) do
+      for _, field in ipairs(entries.options_of(p) or {}) do
         if field.name == name then return { path = entry.path .. "." .. name, field = field, of = entry.path } end
       end
       if p.type:find("%f[%w_]" .. name .. "%f[^%w_]%??:") then return { path = entry.path, entry = entry } end
@@ -126,7 +118,6 @@ end
 
 ---Returns the documentation of a field or an option as text.
 ---@param member { path: string, field: mr.luacats.Entry, of: string }
----@return string
 function M.written(member)
   local field = member.field
   local class = class_in(field.type)

@@ -7,8 +7,7 @@ local least_text <const> = 30
 
 local function width_of(text) return utf8.len(text) or #text end
 
--- Appends words to the array `out`, as lines of at most `width` columns. The first line begins with the text `first`,
--- and every further line with `hang` blanks.
+-- Appends words in lines of at most `width` columns. Lines after the first begin with `hang` blanks.
 local function fill(out, words, first, hang, width)
   local line, empty = first, true
   for word in words:gmatch "%S+" do
@@ -20,12 +19,10 @@ local function fill(out, words, first, hang, width)
   out[#out + 1] = line
 end
 
--- Splits a line of aligned columns, which two or more blanks separate, into the text before the last column and the
--- last column. Returns nil for a line without such columns.
+-- Splits a line of columns, which two or more blanks separate, before its last column; nil for other lines.
 local function columns_of(line) return line:match "^(%s*%S.*%S?%s%s+)(%S.*)$" end
 
--- Appends a line of aligned columns to the array `out`. If the line is too long, its last column continues on further
--- lines.
+-- Appends a line of aligned columns, whose last column continues on further lines if it is too long.
 local function fill_row(out, before, last, width)
   local hang, indent = width_of(before), before:match "^%s*"
   if width - hang >= least_text then return fill(out, last, before, hang, width) end
@@ -40,8 +37,7 @@ local function item_of(line)
   return mark, line:sub(#mark + 1)
 end
 
--- Appends a paragraph or list item to the array `out`, in lines of at most `width` columns. `lines` has the item's
--- original lines; the first one begins with the list mark.
+-- Appends a paragraph or list item. The first of its original `lines` begins with the list mark.
 local function fill_paragraph(out, lines, width)
   local fits = true
   for _, line in ipairs(lines) do fits = fits and width_of(line) <= width end
@@ -50,8 +46,7 @@ local function fill_paragraph(out, lines, width)
   fill(out, first .. " " .. table.concat(lines, " ", 2), mark, #mark, width)
 end
 
--- Returns a function that gets the lines of a text one after the other, and returns true for each line of code: an
--- example below the line "Example", or a block between lines of backticks.
+-- Returns a function that returns true for each line of code: below "Example", or between backticks.
 local function code_reader()
   local fenced, example = false, false
   return function(line)
@@ -66,9 +61,7 @@ end
 
 ---Returns a help text in lines of at most `width` columns. Only lines that are longer change, with
 ---the rest of their paragraph. Code, tables in Markdown and long words may still be wider.
----@param text string
 ---@param width? integer  nil: the text is returned unchanged
----@return string
 ---Example: `require("moonrank.help.wrap").text("one two three", 8):match "[^\n]*"   --> one two`
 function M.text(text, width)
   if not width then return text end

@@ -1,12 +1,10 @@
 -- Computes weighted sums of losses, such as mr.losses.ndcg{} + 0.1 * mr.losses.mse{}.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
-local list_stats = require "moonrank.bounds.list_stats"
 
 local M = {}
 
--- Returns the terms of a loss, each with a factor and a loss. A sum of losses has its own terms; any other loss is its
--- only term, with the factor 1.
+-- Returns the terms of a loss. A loss that is not a sum is its only term, with the factor 1.
 local function terms_of(value) return rawget(value, "_terms") or { { factor = 1, loss = value } } end
 
 local function text_of(term)
@@ -20,8 +18,7 @@ local function all(terms, field)
   return true
 end
 
--- Returns the text for the bounds of a sum of losses: the bound's name if all terms have the same bound, else the names
--- of all bounds in the order of the terms.
+-- Returns the name of the bound that all terms have, else the names of all bounds in the order of the terms.
 local function bounds_of(terms)
   local names, same = {}, true
   for i, term in ipairs(terms) do
@@ -30,23 +27,7 @@ local function bounds_of(terms)
   return same and names[1] or table.concat(names, ", ")
 end
 
--- Returns the number of lists that count in at least one term of a sum of losses.
-local function counted_in_any(terms, lists)
-  local first, any, same = terms[1].loss, nil, true
-  for _, term in ipairs(terms) do
-    if term.loss._counts_all then return term.loss:count(lists) end
-    same = same and term.loss._bounds_metric == first._bounds_metric
-  end
-  if same then return first:count(lists) end
-  for _, term in ipairs(terms) do
-    local counts = list_stats.weights(term.loss._bounds_metric, lists, "float64", "cpu")
-    any = any and any:maximum(counts) or counts
-  end
-  return math.tointeger(any:sum():item())
-end
-
--- Returns the parameters of all terms of a sum of losses. Each parameter is returned once, because two terms may be the
--- same loss.
+-- Returns the parameters of all terms, each once, because two terms may be the same loss.
 local function parameters_of(terms)
   local found, is_known = {}, {}
   for _, term in ipairs(terms) do
@@ -72,8 +53,7 @@ local function states_of(terms)
   end
 end
 
--- Returns a function of scores and lists that computes a sum of losses: over all terms, the sum of the term's factor
--- times `values(loss, scores, lists)`.
+-- Returns a function of scores and lists: the sum over terms of the factor times `values(loss, scores, lists)`.
 local function sum_of(terms, values)
   return function(scores, lists)
     local sum
@@ -113,7 +93,6 @@ local function made(terms, values, unbounded)
       end
     end,
     _states = states_of(terms),
-    _count_of = function(lists) return counted_in_any(terms, lists) end,
     _smooth = sum_of(terms, values),
   }
 end

@@ -37,9 +37,8 @@ local definition_options = declare("mr.losses.Definition", {
 
 local pairs_options = declare("mr.losses.DefinedPairsOptions", {}, shared.slope)
 
--- Returns the exact metric whose values the bounds of a script's loss are computed from. This is the metric that the
--- script's function `exact` computes. Without `exact`, it is `metric`, if the metric has the same direction (maximize
--- or minimize) as the loss. Otherwise the result is nil.
+-- Returns the exact metric from which the bounds of a script's loss are computed: that of the function `exact`, or else
+-- `metric`, if it has the same direction as the loss; or nil.
 local function bounds_metric_of(name, definition)
   if definition.exact then return metrics.parse(name) end
   local other = definition.metric and metrics.parse(definition.metric)
@@ -61,8 +60,7 @@ local function unknown_bound(name, bound)
   end }
 end
 
--- Returns the constructor of a loss: a function from options to a loss. The loss of a list is the sum of the costs of
--- its pairs of rows, which the script's function `pairs` computes.
+-- Returns the constructor of a loss whose value is the sum of the costs of a list's pairs of rows.
 local function of_pairs(name, definition)
   local metric, cost = definition.metric or "wrong_pairs", definition.pairs
   return function(options)
@@ -79,8 +77,7 @@ local function of_pairs(name, definition)
   end
 end
 
--- Returns the constructor of a loss: a function from options to a loss. The loss of a list comes from the costs of its
--- rows, which the script's function `rows` computes.
+-- Returns the constructor of a loss whose value comes from the costs of a list's rows.
 local function of_rows(name, definition)
   local metric, cost = definition.metric or "ndcg", definition.rows
   return function(options)
@@ -98,8 +95,6 @@ local function of_rows(name, definition)
 end
 
 ---Returns the function that makes a loss which a script defined, `mr.losses[name]`.
----@param name string
----@param definition mr.losses.Definition
 ---@return fun(options?: mr.losses.Options): mr.Loss
 function M.constructor(name, definition)
   if definition.pairs then return of_pairs(name, definition) end
@@ -126,8 +121,6 @@ end
 
 ---Checks the arguments of mr.losses.define, and returns the definition with defaults filled in. A name
 ---of the library's losses is an error; one of the script's own losses can be defined again.
----@param name string
----@param definition mr.losses.Definition
 ---@param taken "loss"|"own"|false  whose loss has this name already: "loss": the library's, "own": the script's
 ---@return mr.losses.Definition
 function M.checked(name, definition, taken)

@@ -55,8 +55,6 @@ local function refuse_arguments(scores, lists)
 end
 
 ---Raises an error if the lists have weights that the loss does not take.
----@param loss mr.Loss
----@param lists mr.Lists
 function M.check_weights(loss, lists)
   if not lists:has_weights() then return end
   for _, term in ipairs(rawget(loss, "_terms") or {}) do M.check_weights(term.loss, lists) end
@@ -65,7 +63,7 @@ function M.check_weights(loss, lists)
     check.fail("mr.losses.%s: lists have weights of rows, which this loss does not take: %s. Pass "
       .. "lists:weighted{weights = false}, or another loss", loss.name, why)
   end
-  if rawget(loss, "_count_of") and not rawget(loss, "_terms") then
+  if rawget(loss, "_count_of") then
     check.fail("mr.losses.%s: lists have weights, but means are over pairs. Make the loss with per = 'list'", loss.name)
   end
 end
@@ -145,6 +143,7 @@ function Loss:count(lists)
   if not check.is_lists(lists) then check.expect(false, "loss:count", "lists", lists, "lists, such as data.lists") end
   if lists:has_weights() then return weight_of_counted(self, lists) end
   if self._count_of then return self._count_of(lists) end
+  if self._terms then return math.tointeger(flags(self, lists):sum():item()) end
   if rawget(self, "_counts_all") then return math.tointeger(lists.sizes:double():gt(0):sum():item()) end
   return list_stats.count(self._bounds_metric, lists)
 end
@@ -168,8 +167,6 @@ end
 ---Returns values per list times the weights of lists, if the lists have such weights. A list of weight
 ---0 gets 0, even if its value is infinite.
 ---@param x mr.Tensor  [lists]
----@param lists mr.Lists
----@return mr.Tensor
 function M.times_list_weights(x, lists)
   local weights = lists:has_weights() and lists:list_weights_like(x)
   return weights and core.times_slope(x, weights) or x
@@ -185,10 +182,8 @@ function Loss:__tostring() return ("%s loss, bound %s"):format(self.name, self.b
 
 local no_values <const> = core.tensor({}, "float32", "cpu")
 
----Wraps a function of scores and lists that returns one value per list. `f` gets only lists for which
----an ordering of the rows can change the metric; all other lists have the value 0 and no gradient, so
----that a 0/0 cannot enter the gradient. Relevance in the lists has the dtype of the scores.
----@param metric mr.Metric
+---Wraps a function of scores and lists, so that it gets only lists for which an ordering can change the metric. All
+---other lists have the value 0 and no gradient, so that a 0/0 cannot enter it. Relevance has the dtype of the scores.
 ---@param f fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor
 ---@return fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor
 function M.on_counted(metric, f)
@@ -214,8 +209,7 @@ function M.functions(loss, are_checked)
   return function(of, scores, lists) return of(scores, lists) end, loss.count
 end
 
--- Returns a function that applies a bound to the values of a loss. Sampled lists get the bound of the whole lists (all
--- items of a user) for which they stand.
+-- Returns a function that applies a bound to a loss. Sampled lists get the bound of their whole lists.
 local function applied(bound)
   if bound.name == "none" then return bound.apply end
   return function(score, metric, lists)
@@ -225,10 +219,7 @@ local function applied(bound)
 end
 
 ---Makes a loss (mr.Loss) from its fields. The loss applies `bound` to its values.
----@param fields table
----@param bound mr.Bound
 ---@param options table  options that identify the loss, as in a checkpoint
----@return mr.Loss
 function M.under(fields, bound, options)
   options.bound = bound
   fields.bound_name, fields.options = bound.name, options
@@ -260,7 +251,6 @@ end
 ---Makes a loss whose value for a list is multiplied by the slope of a bound at that list.
 ---@param what mr.losses.Values
 ---@param options table  options that identify the loss, including those of mr.losses.SlopeOptions
----@return mr.Loss
 function M.by_slope(what, options)
   local bounds = require "moonrank.bounds"
   local where = "mr.losses." .. what.name

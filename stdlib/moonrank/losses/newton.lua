@@ -13,8 +13,7 @@ local function gradient(values_of, scores, lists)
   return x.grad or scores * 0, values:detach()
 end
 
--- Returns second derivatives of a pointwise loss with respect to each score, by central differences of the
--- gradient.
+-- Returns second derivatives of a pointwise loss by each score, by central differences of the gradient.
 local function difference(loss, scores, lists)
   local step = 1e-4
   return (gradient(loss, scores + step, lists) - gradient(loss, scores - step, lists)) / (2 * step)
@@ -48,9 +47,7 @@ end
 ---the second derivatives are 1. First and second derivatives are then multiplied by the bound's
 ---slope, so that each list has the weight that its bound gives. A list whose derivatives are all 0
 ---has no weight.
----@param loss mr.Loss
 ---@param scores mr.Tensor  [rows] float64
----@param lists mr.Lists
 ---@return mr.Tensor first    [rows]
 ---@return mr.Tensor second   [rows]
 ---@return mr.Tensor values   [lists] values of the loss

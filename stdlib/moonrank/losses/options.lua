@@ -10,9 +10,6 @@ local least_factor, largest_factor = 1e-15, 1e15
 
 ---Makes the declaration of an option of losses and smooth metrics that multiplies scores or
 ---derivatives, such as a steepness.
----@param name string
----@param default? number
----@param help string
 ---@return mr.options.Row
 function M.factor(name, default, help)
   return { name, "number", default = default, least = least_factor, most = largest_factor, help = help }
@@ -32,8 +29,6 @@ M.smooth = declare("mr.smooth.RankOptions", {
 
 ---Returns the kernel of smooth ranks from a loss's options. The default is taken out of them, so that
 ---the text of a loss is the one in stores of versions without the option.
----@param o table
----@return string
 function M.kernel(o)
   local kernel = o.kernel
   if kernel == "logistic" then o.kernel = nil end

@@ -27,8 +27,7 @@ local lambda_options = declare("mr.losses.LambdaOptions", {
       .. "of wrongly ordered pairs" },
 }, shared.pairs)
 
--- Returns the metric of mr.losses.lambdarank from the loss's options. Raises an error if the metric cannot be used, or
--- if the option `p` (persistence of rbp and nrbp) does not fit the metric.
+-- Returns the metric of mr.losses.lambdarank. A metric that it cannot use, or that takes no `p`, is an error.
 local function lambda_metric(where, o)
   local given, p = o.metric, o.p
   if p ~= nil and metrics.is(given) then
@@ -193,8 +192,7 @@ local function balanced_over(lists)
   return balanced(equal:sum():reshape(1), pairs:sum():reshape(1)):item()
 end
 
--- Returns a function that counts the pairs of rows in lists. A pair of unequal grades counts `upsample` times; if
--- `upsample` is "list", as often as `balanced` says for the pair's list.
+-- Returns a function that counts pairs of rows, a pair of unequal grades `upsample` times (or as `balanced`).
 local function counts_pairs(upsample)
   return function(lists)
     local equal, pairs = pairs_of(lists)

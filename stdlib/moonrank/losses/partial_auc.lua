@@ -48,8 +48,7 @@ local function constants(n, scale)
   return { count = n, scale = row(scale), least = row(least), most = row(most), signs = row(signs) }
 end
 
--- Moves the parameters {a, b, s+, s-, gamma, ...} back into their ranges, which a training step may leave. The range of
--- gamma begins at max(-a, b - 1).
+-- Moves the parameters {a, b, s+, s-, gamma, ...} back into their ranges; gamma begins at max(-a, b - 1).
 local function project(parameters, by)
   core.restore(parameters, tensors.no_grad(function()
     local x = (parameters:detach() * by.scale):maximum(by.least):minimum(by.most)
@@ -60,8 +59,7 @@ local function project(parameters, by)
   end))
 end
 
--- Makes a loss whose parameters have the initial values `first`. Parameters are stored divided by `scale`. The function
--- `f` computes the loss from scores, lists and parameters.
+-- Makes a loss whose parameters begin at `first` and are stored divided by `scale`. `f` computes the loss.
 local function made(name, o, first, scale, f)
   o.metric = metrics.parse(o.metric)
   local by = constants(#first, scale)

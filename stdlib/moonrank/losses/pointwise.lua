@@ -25,15 +25,20 @@ local function made(name, shown, o, values, parameters)
     row_weights = weighted.pointwise(values), parameters = parameters, repeats = (not parameters) and nil }, o)
 end
 
+-- Makes a loss of the core that compares rows with the option `relevant`.
+local function of_relevant(name, values, options)
+  local o = relevant_options:read("mr.losses." .. name, options)
+  return made(name, "auc", o, function(scores, lists) return values(scores, lists, o.relevant) end)
+end
+
 ---Makes the mean squared error loss, regression on grades (Cossock & Zhang 2006): a mean over a
 ---list's N rows, for scores f and grades y.
 ---
 ---   $1/N sum_i (f_i - y_i)^2$
 ---
----`mr.fit{reduction = "rows"}` takes the mean
----over all rows of a batch instead of over its lists. The loss is defined at any grades: all lists
----with rows count in means. With a bound, a list counts only if an ordering of its rows can change
----the option `metric`.
+---`mr.fit{reduction = "rows"}` takes the mean over all rows of a batch instead of over its lists. The
+---loss is defined at any grades: all lists with rows count in means. With a bound, a list counts only
+---if an ordering of its rows can change the option `metric`.
 ---@param options? mr.losses.PointwiseOptions
 ---@return mr.Loss
 ---Example: `mr.losses.mse()(mr.tensor{1, 0}, mr.lists{{2, 2}}):item()   --> 2.5`
@@ -52,12 +57,7 @@ end
 ---@param options? mr.losses.RelevantOptions
 ---@return mr.Loss
 ---Example: `mr.losses.bce()(mr.tensor{0, 0}, mr.lists{{0, 1}}):item() / math.log(2)   --> 1.0`
-function M.bce(options)
-  local o = relevant_options:read("mr.losses.bce", options)
-  return made("bce", "auc", o, function(scores, lists)
-    return core.binary_cross_entropy_loss(scores, lists, o.relevant)
-  end)
-end
+function M.bce(options) return of_relevant("bce", core.binary_cross_entropy_loss, options) end
 
 ---Makes the squared hinge loss of support vector machines (Chang, Hsieh & Lin 2008), the mean over
 ---a list's rows. A row with score f costs $max(0, 1 - f)^2$ if it is relevant (option `relevant`,
@@ -66,15 +66,9 @@ end
 ---@param options? mr.losses.RelevantOptions
 ---@return mr.Loss
 ---Example: `mr.losses.squared_hinge()(mr.tensor{0.5, 0}, mr.lists{{1, 0}}):item()   --> 0.625`
-function M.squared_hinge(options)
-  local o = relevant_options:read("mr.losses.squared_hinge", options)
-  return made("squared_hinge", "auc", o, function(scores, lists)
-    return core.squared_hinge_loss(scores, lists, o.relevant)
-  end)
-end
+function M.squared_hinge(options) return of_relevant("squared_hinge", core.squared_hinge_loss, options) end
 
--- Returns true for a table with at least one entry, and for a one-dimensional tensor of real numbers with at least
--- one entry.
+-- Returns true for a table and a one-dimensional tensor of real numbers with at least one entry.
 local function is_thresholds(value)
   if check.is_tensor(value) then return value.dims == 1 and #value > 0 and value.dtype ~= "int64" end
   return type(value) == "table" and #value > 0

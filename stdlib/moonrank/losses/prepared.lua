@@ -1,10 +1,8 @@
 -- Keeps what a loss needs for a batch from the time before the batch is scored until the loss is computed.
 local M = {}
 
----Returns two functions. `keep` stores a value for lists, from the time when the loss's `_prepare` is
----called until the loss reads it. `take` returns the value and forgets it, so that a call of the loss
----outside of mr.fit does not find it. Lists have several values if a sum of losses has the loss as
----several terms.
+---Returns two functions. `keep` stores a value for lists when the loss's `_prepare` is called. `take` returns the value
+---and forgets it, so that a call outside of mr.fit does not find it. Terms of a sum store one value each.
 ---@return fun(lists: mr.Lists, value: any) keep
 ---@return fun(lists: mr.Lists): any take
 function M.new()

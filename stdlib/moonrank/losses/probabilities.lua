@@ -7,9 +7,7 @@ local M = {}
 local of_lists = setmetatable({}, { __mode = "k" })  -- maps lists (mr.Lists) to the probabilities of their rows
 
 ---Returns the same lists with these probabilities.
----@param lists mr.Lists
 ---@param probabilities mr.Tensor  [rows]
----@return mr.Lists
 function M.with(lists, probabilities)
   local where = "lists:drawn"
   if not check.is_tensor(probabilities) or probabilities.dims ~= 1 or probabilities.dtype == "int64" then
@@ -28,8 +26,6 @@ function M.with(lists, probabilities)
 end
 
 ---Gives lists `made` the probabilities of `lists`. With `numbers`, `made` are only these of `lists`.
----@param lists mr.Lists
----@param made mr.Lists
 ---@param numbers? mr.Tensor  int64
 function M.keep(lists, made, numbers)
   local q = of_lists[lists]
@@ -37,8 +33,6 @@ function M.keep(lists, made, numbers)
 end
 
 ---Returns the probabilities of lists that M.with returned; else nil.
----@param lists mr.Lists
----@return mr.Tensor?
 function M.of(lists) return of_lists[lists] end
 
 return M

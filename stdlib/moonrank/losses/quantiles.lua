@@ -41,13 +41,11 @@ local function renew(state, step, scores, o)
   end)
 end
 
----Returns the loss `of_lists` with another weight in trainings on interactions. There it is the loss
----`sl`, under the bound of `of_lists`, times the weight sigma((f - beta) / tau_beta) of the relevant
----row, for the estimate beta of the row's user.
+---Returns the loss `of_lists` with another value in trainings on interactions: that of `sl`, under the bound of
+---`of_lists`, times sigma((f - beta) / tau_beta) of the relevant row, for the estimate beta of its user.
 ---@param of_lists mr.Loss  SL@K of lists
 ---@param sl mr.Loss        SL without a bound
 ---@param o table           options k, tau_beta, every and share of mr.losses.sl_at_k
----@return mr.Loss
 function M.of_users(of_lists, sl, o)
   local states = setmetatable({}, { __mode = "k" })  -- by the interactions of a training
   local keep, take = prepared.new()

@@ -23,9 +23,8 @@ local function samples_row(least)
     help = "random rankings of each list; time grows with them" }
 end
 
--- Draws random rankings of the lists in blocks. Calls `f` for each block with copies of the lists (a copy for each
--- ranking), the rows of each copy by rank, and the exact metric of each copy, which is 0 if no order of the rows can
--- change it.
+-- Draws random rankings in blocks. Calls `f` for each block with copies of the lists (a copy for each ranking), the
+-- rows of each copy by rank, and its exact metric, which is 0 if no order of the rows can change it.
 local function each_block(scores, lists, metric, samples, name, f)
   local seed, stream = random.next(name)
   local at_once = math.max(2, block // math.max(1, lists.rows) // 2 * 2)
@@ -43,16 +42,14 @@ local function each_block(scores, lists, metric, samples, name, f)
   end
 end
 
--- Applies a bound to the metric values of copies of lists (a copy for each random ranking). Sampled lists get the bound
--- of the whole lists (all items of a user) for which they stand.
+-- Applies a bound to metric values of copies of lists; sampled lists get the bound of their whole lists.
 local function bounded_values(bound, values, metric, lists, copies)
   local whole = bound.name ~= "none" and whole_lists.of(lists)
   if not whole then return bound.apply(values, metric, copies) end
   return whole:repeated(#values // math.max(1, lists.count)):bounded(bound, values, metric)
 end
 
--- Makes a loss over random rankings. `sample(scores, lists, bound)` returns the mean of the bounded metric per list,
--- and the mean's derivative per row, in float64.
+-- Makes a loss from `sample`, which returns the mean bounded metric of a list and its derivatives, in float64.
 local function made(name, metric, o, sample)
   local bounds = require "moonrank.bounds"
   local bound, none = bounds.resolve(o.bound), bounds.resolve "none"
@@ -82,9 +79,8 @@ local function checked_metric(where, o)
   return metric
 end
 
--- Computes the derivative of the mean metric by each score, from sums over all random rankings: `value` sums metric
--- values, `plain` derivatives of log probabilities, and `weighted` products of the two. The mean metric is subtracted
--- as a baseline. `divisor` is the number of rankings, or one less for a leave-one-out baseline.
+-- Computes derivatives of the mean metric, less a baseline, from sums over all rankings: of the metric (`value`), of
+-- derivatives of log probabilities (`plain`), and of products of both (`weighted`).
 local function less_baseline(lists, samples, divisor, value, plain, weighted)
   return (weighted - lists:spread(value / samples) * plain) / divisor
 end
@@ -149,9 +145,8 @@ local function terms_of(metric, scores, lists)
     norms:gt(0):where(1 / norms, 0):to(device) }
 end
 
--- Returns the slope of the bound for each list, in float64. The slope is taken at the metric of the ranking by the
--- current scores. For sampled lists of interactions, it is taken at the metric's expectation, because their ranking is
--- not the ranking of all items.
+-- Returns the slope of the bound for each list, in float64, at the metric of the ranking by the current scores. Lists
+-- of interactions do not have the ranking of all items, so their slope is at the metric's expectation.
 local function slopes(bound, metric, scores, lists)
   local kind = { dtype = f64, device = scores.device }
   if not bound.affine and not whole_lists.of(lists) then

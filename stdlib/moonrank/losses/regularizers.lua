@@ -13,8 +13,7 @@ M.factors = declare("mr.losses.RegularizeOptions", {
     help = "factor of the squared norms of the latent factors of the items in a list's rows" },
 })
 
--- Returns a model's parameter by name. Returns nil if the model's class comes from a script and lacks the method
--- :state.
+-- Returns a model's parameter by name; nil if a script's model lacks the method :state.
 local function parameter_of(model, name)
   if type(check.field(model, "state")) ~= "function" then return nil end
   local names, values = model:state()
@@ -44,11 +43,8 @@ local function add_terms(terms, loss, factor)
   end
 end
 
----Returns the regularizer that a loss requests, as a function of a model and a batch. It is the sum
----over lists of lambda |factors|^2 for the list's user and for the items of the list's rows, where
----lambda is the number that the loss's option `regularize` gives for users or for items. Returns
----nil for a loss without a regularizer. A sum of losses requests the regularizers of its terms.
----@param loss mr.Loss
+---Returns the regularizer that a loss, or a sum of losses, requests; nil if it requests none. It is the sum over lists
+---of lambda |factors|^2 for the list's user and for the items of its rows.
 ---@return nil|fun(model: mr.Model, batch: mr.Batch): mr.Tensor
 function M.of(loss)
   local terms = {}

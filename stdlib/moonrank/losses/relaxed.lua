@@ -10,9 +10,8 @@ local weighted = require "moonrank.losses.weighted"
 
 local M = {}
 
--- Makes an nDCG loss from a function of scores and lists. If rows have weights, gains are multiplied by them. Weights
--- are first divided by the largest weight of their list, so that small weights keep their digits; the loss does not
--- change by this.
+-- Makes an nDCG loss from a function of scores and lists. Weights of rows multiply gains; they are first divided by the
+-- largest weight of their list, so that small weights keep their digits.
 local function of_ndcg(name, o, values)
   local ndcg = metrics.parse "ndcg"
   local function of_weighted(scores, lists)

@@ -31,9 +31,8 @@ local function checked(where, declaration, options)
   return o
 end
 
--- Makes a loss from two functions of the core, for its values and its second derivatives. The arguments of these
--- functions are: scores, lists, `relevant`, `draws`, the values in the array `rest`, seed, stream, and the number of
--- the batch's rows that belong to earlier processes. A list counts if it has relevant and other rows.
+-- Makes a loss from two functions of the core, whose arguments are: scores, lists, `relevant`, `draws`, the values in
+-- `rest`, seed, stream, and the rows of earlier processes. A list counts if it has relevant and other rows.
 local function made(name, o, values, curvature, rest)
   local counted = metrics.parse("nrbp_loss", o.relevant ~= 1 and { relevant = o.relevant } or nil)
   local function drawn(f)

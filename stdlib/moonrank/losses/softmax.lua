@@ -41,12 +41,10 @@ end
 -- Returns the entries that a tensor `x`, which has an entry for each row, has at the relevant rows.
 function Relevant:of(x) return core.distinct_rows(x, self._rows) end
 
--- Returns, for each list, the sum of `x` over the list's relevant rows. `x` has an entry for each relevant row, which
--- is multiplied by the row's weight.
+-- Returns, for each list, the sum of `x`, which has an entry for each relevant row, times the rows' weights.
 function Relevant:sum(x) return self.lists:sum(self.weights and core.times_slope(x, self.weights) or x) end
 
--- Returns, for each list, the mean of `x` over the list's relevant rows. `x` has an entry for each relevant row, which
--- is multiplied by the row's weight.
+-- Returns, for each list, the mean of `x`, which has an entry for each relevant row, times the rows' weights.
 function Relevant:mean(x) return self:sum(x) / self.count end
 
 -- Returns `x`, which has an entry for each list, times the mean weight of the list's relevant rows.
@@ -55,8 +53,7 @@ function Relevant:times_weights(x) return self.weighs and core.times_slope(x, se
 -- computes, for each list, log of the sum of e^(score / tau) over "all" or the "others" (not relevant) of its rows
 local log_sum = core.part_log_sum
 
--- Makes a softmax loss from a function `f` of scores, lists and the lists' relevant rows. `f` gets only lists that have
--- both relevant and other rows.
+-- Makes a softmax loss from `f`, which gets only lists that have both relevant and other rows.
 local function made(name, o, f, refused)
   o.metric = metrics.parse(o.metric)
   local on_counted = loss.on_counted(metrics.parse "ap", function(scores, lists)
@@ -282,8 +279,7 @@ local psl_options = declare("mr.losses.PslOptions", {
   temperature("tau_star", 1, "temperature outside of the surrogate"),
 }, bound_options)
 
--- Raises an error if the loss of a list is -inf, because the logarithm of the surrogate is -inf for all of its pairs of
--- rows.
+-- Raises an error if a list's loss is -inf, because the logarithm of the surrogate is -inf for all its pairs.
 local function check_finite(values, surrogate)
   if #values > 0 and values:detach():min():item() == -math.huge then
     if surrogate == "tanh" then

@@ -16,7 +16,6 @@ end
 ---Returns the weighted mean of x over the rows of each list; 0 for a list whose weights are all 0. A row of
 ---weight 0 adds nothing, even if its x is infinite.
 ---@param x mr.Tensor        [rows]
----@param lists mr.Lists
 ---@param weights mr.Tensor  [rows]
 ---@return mr.Tensor         [lists]
 function M.mean(x, lists, weights) return ratio(lists:sum(core.times_slope(x, weights)), lists:sum(weights)) end
@@ -41,7 +40,6 @@ end
 
 ---Returns nDCG with gains times weights, from ranks: the ideal DCG is that of the rows in the order of these gains.
 ---@param ranks mr.Tensor    [rows], differentiable
----@param lists mr.Lists
 ---@param weights mr.Tensor  [rows]
 ---@return mr.Tensor         [lists]
 function M.ndcg_of_ranks(ranks, lists, weights)
@@ -56,7 +54,6 @@ end
 ---times weights still has a value, so its first grade becomes larger by 2 float32 steps.
 ---@param lists mr.Lists  without lists of equal grades
 ---@param weights mr.Tensor  [rows]
----@return mr.Lists
 function M.as_grades(lists, weights)
   local grades = (weighted_gains(lists, weights:to("cpu")) + 1):log() / log2
   local equal = lists:max(grades):eq(-lists:max(-grades))
@@ -70,8 +67,7 @@ function M.ndcg(scores, lists, weights, steepness, kernel)
   return M.ndcg_of_ranks(core.smooth_rank(scores, lists, steepness, kernel), lists, weights)
 end
 
--- Returns the relevant rows of all lists in four forms: as mr.Lists that have only these rows, as row numbers in the
--- original lists, as the rows' weights, and as the rows' smooth ranks.
+-- Returns the relevant rows of all lists: as mr.Lists, as row numbers, and their weights and smooth ranks.
 local function relevant_rows(scores, lists, steepness, relevant, kernel)
   local part, numbers = lists:relevant_part(relevant)
   numbers = numbers:to(scores.device)
@@ -98,8 +94,7 @@ function M.nrbp_loss(scores, lists, _, steepness, relevant, kernel)
   return part:sum(weights * (ranks - core.smooth_rank(core.distinct_rows(scores, numbers), part, steepness, kernel)))
 end
 
--- Returns a logit for each row: its sigmoid says how much DFTopK chooses the row as one of the list's first k rows.
--- Each list must have more than k rows.
+-- Returns the logits by which DFTopK chooses each list's first k rows. Lists must have more than k rows.
 local function logits(scores, lists, k, tau)
   local order, before, last, next = lists:order(scores:detach()), 0, {}, {}
   for l, size in ipairs(core.integers(lists.sizes:to("cpu"))) do

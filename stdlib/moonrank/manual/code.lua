@@ -5,8 +5,7 @@ local lexer = require "moonrank.prompt.lexer"
 local M = {}
 
 local keywords = {}
-for word in ([[and break do else elseif end false for function goto if in local nil not or repeat return then true until
-  while]]):gmatch "%a+" do keywords[word] = true end
+for _, word in ipairs(lexer.keywords) do keywords[word] = true end
 
 local function span(class, text) return ('<span class="%s">%s</span>'):format(class, escape(text)) end
 
@@ -15,8 +14,7 @@ local function gap(text)
   return (escape(text):gsub("%-%-[^\n]*", function(comment) return '<span class="c">' .. comment .. "</span>" end))
 end
 
--- If a name such as mr.data.movielens begins at the token with index `at`, returns the name and the index of its last
--- token. Returns nil for other tokens.
+-- Returns a name such as mr.data.movielens that begins at token `at`, and the index of its last token; or nil.
 local function path_at(tokens, at)
   if tokens[at].text ~= "mr" then return nil end
   local path, last = "mr", at
@@ -34,11 +32,7 @@ local function word(token)
   return escape(token.text)
 end
 
----Returns Lua code as HTML for a <pre> element, with syntax highlighting and with links on names of
----the library.
----@param text string
----@param links? table<string, string>  link to the description of each name of the library
----@return string
+---Returns Lua code as HTML for a <pre> element, with syntax highlighting and with links on names of the library.
 ---Example: `require "moonrank.manual.code".html("local x")   --> <span class="k">local</span> x`
 function M.html(text, links)
   -- the added "\n" closes a comment in the last line

@@ -14,8 +14,7 @@ local M = {}
 -- size in pixels of a figure with one panel: small enough that its text is legible on a phone
 local width, height = 480, 320
 
--- Runs the code of a figure. Raises the error "interrupted" if Ctrl-C was pressed meanwhile: a training in the code
--- returns normally after Ctrl-C, and its figure would be incomplete.
+-- Runs the code of a figure. After Ctrl-C a training in it returns early, so the error "interrupted" is raised.
 local function figure_of(code)
   local run = assert(load('local mr = require "moonrank" ' .. code, "=figure", "t"))
   local before = core.interrupts()
@@ -37,7 +36,6 @@ end
 ---@param code string     Lua code that returns a figure; `mr` is the library
 ---@param caption string  HTML
 ---@param text string     caption without HTML, for readers who do not see the figure
----@return string
 function M.html(code, caption, text)
   local figure = figure_of(code)
   local ok, svg = check.attempt(figure.to_svg, figure)

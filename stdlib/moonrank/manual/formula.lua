@@ -56,8 +56,7 @@ function Reader:take(mark)
   return true
 end
 
--- Parses a part in brackets, whose opening bracket is the next token. Returns its MathML twice: with brackets, and
--- without round brackets, which a fraction or an exponent does not need.
+-- Parses a part in brackets. Returns its MathML twice: with brackets, and without round brackets.
 function Reader:group()
   local open = self.tokens[self.at].text
   local close = closing[open]
@@ -112,9 +111,8 @@ function Reader:scripted(html, kind)
   return ("<%s>%s%s%s</%s>"):format(tag, html, below or "", above or "", tag)
 end
 
--- Parses an operand of a fraction: a number, a name or a part in brackets, with its subscript and superscript. A
--- function also has its arguments. Returns the MathML with and without round brackets, and the kind of a name (see
--- `name_of`).
+-- Parses an operand of a fraction with its subscript and superscript, and the arguments of a function. Returns its
+-- MathML with and without round brackets, and the kind of a name (see `name_of`).
 function Reader:operand()
   local is_name = (self.tokens[self.at] or {}).kind == "name"
   local html, bare, kind = self:atom()
@@ -179,7 +177,6 @@ end
 ---Returns a formula as MathML. It is an error if a bracket or an operand is missing.
 ---@param text string    the formula without dollar signs
 ---@param block? boolean  whether the formula has a line of its own
----@return string
 ---Example: `require "moonrank.manual.formula".html "x"   --> <math alttext="x"><mi>x</mi></math>`
 function M.html(text, block)
   local reader = setmetatable({ text = text, tokens = tokens_of(text), at = 1 }, Reader)
@@ -192,8 +189,6 @@ end
 M.pattern = "%$([^%s$][^$`\n]*)%f[%s$]%$"
 
 ---Returns a text for the terminal: formulas without their dollar signs.
----@param text string
----@return string
 ---Example: `require "moonrank.manual.formula".plain "R is $1 + x_i$."   --> R is 1 + x_i.`
 function M.plain(text) return (text:gsub(M.pattern, "%1")) end
 

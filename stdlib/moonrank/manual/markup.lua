@@ -12,8 +12,7 @@ local M = {}
 ---@field text string
 ---@field id string
 
--- Replaces names of the library in HTML-escaped text by links. In a longer name such as mr.Fold.train.lists, the
--- longest known beginning becomes a link.
+-- Replaces names of the library, or their longest known beginnings, in HTML-escaped text by links.
 local function with_names(text, links)
   return (text:gsub("%f[%w_]mr%.[%w_.:]*[%w_]", function(name)
     local known = name
@@ -28,8 +27,7 @@ local function styled(text, links)
   return with_names(text, links)
 end
 
--- Returns `text` converted to HTML. `found` converts the captures of each match of `pattern`, and `rest` the text
--- between the matches.
+-- Converts text to HTML: matches of `pattern` by `found`, and the text between them by `rest`.
 local function split(text, pattern, found, rest)
   local parts, from = {}, 1
   while true do
@@ -41,11 +39,7 @@ local function split(text, pattern, found, rest)
   end
 end
 
----Converts the Markdown text of a paragraph or table cell to HTML: `code`, **strong**, $formulas$
----and links.
----@param text string
----@param links? table<string, string>  link to the description of each name of the library
----@return string
+---Converts the Markdown text of a paragraph or table cell to HTML: `code`, **strong**, $formulas$ and links.
 ---Example: `require "moonrank.manual.markup".inline "a `b` < c"   --> a <code>b</code> &lt; c`
 function M.inline(text, links)
   links = links or {}
@@ -61,19 +55,12 @@ function M.inline(text, links)
   return split(text, "`([^`]+)`", mono, with_formulas)
 end
 
----Returns the text of a heading in the form of the HTML attribute `id`, which follows # in an
----address.
----@param text string
----@return string
+---Returns the text of a heading in the form of the HTML attribute `id`, which follows # in an address.
 ---Example: `require "moonrank.manual.markup".id "First steps: a list"   --> first-steps-a-list`
 function M.id(text) return (text:lower():gsub("'", ""):gsub("[^%w]+", "-"):gsub("^%-", ""):gsub("%-$", "")) end
 
 ---Returns a block of code as HTML. Code with the language "lua" is highlighted; the language
 ---"output" marks the printed output of the code above the block.
----@param text string
----@param language string
----@param links? table<string, string>  link to the description of each name of the library
----@return string
 function M.block(text, language, links)
   local class = language == "output" and ' class="output"' or ""
   return ("<pre%s><code>%s</code></pre>\n"):format(class, language == "lua" and code.html(text, links) or escape(text))
@@ -113,8 +100,7 @@ local function list_html(lines, links)
   return ("<%s>\n%s</%s>\n"):format(tag, table.concat(items), tag)
 end
 
--- Returns the kind of block that a line of Markdown belongs to: "table", "list" or "text". The line is neither a
--- heading nor a code fence.
+-- Returns the kind of block of a line that is neither a heading nor a code fence: "table", "list" or "text".
 local function kind_of(line)
   if line:match "^|" then return "table" end
   if line:match "^%- " or line:match "^%d+%. " then return "list" end
@@ -142,14 +128,10 @@ local function fenced(lines, info, links)
     .. ("<details><summary>Code of the figure</summary>%s</details>\n"):format(M.block(text, "lua", links))
 end
 
----Converts Markdown to HTML. Returns the HTML, the headings, and the title if a line begins with `#
----`. A fenced block that begins with "```figure Caption" has Lua code that returns a figure, and
----becomes the figure.
----@param text string
----@param links? table<string, string>  link to the description of each name of the library
+---Converts Markdown to HTML. Returns the HTML, the headings, and the title, if there is one. A block of code that
+---begins with "```figure Caption" returns a figure, and becomes the figure.
 ---@return string html
 ---@return mr.manual.Heading[] headings  without the title
----@return string? title
 function M.html(text, links)
   local parts, headings, title, kind, lines, fence = {}, {}, nil, nil, {}, nil
   local function flush()
@@ -189,9 +171,6 @@ end
 
 ---Converts the paragraphs of a source comment to HTML. A paragraph whose lines are all indented
 ---becomes preformatted text.
----@param text string
----@param links? table<string, string>  link to the description of each name of the library
----@return string
 ---Example: `require "moonrank.manual.markup".paragraphs "One.":match "^[^\n]*"   --> <p>One.</p>`
 function M.paragraphs(text, links)
   local parts = {}

@@ -13,16 +13,8 @@ M.mark = '<meta name="generator" content="moonrank doc --html">'
 M.script_mark = "// Written by moonrank doc --html"
 
 ---Returns a complete HTML document with its style sheet inside.
----@param title string
----@param css string
 ---@param body string   HTML
 ---@param head? string  further HTML of the head
----@return string
----Example:
----```lua
----local html = require("moonrank.manual.page").document("A & b", "", "")
----html:match "<title>.*</title>"   --> <title>A &amp; b</title>
----```
 function M.document(title, css, body, head)
   return table.concat{ '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
     '<meta name="viewport" content="width=device-width, initial-scale=1">\n', head and head .. "\n" or "",
@@ -52,7 +44,6 @@ end
 ---section in view. Synonyms and word stems are those of `moonrank doc`.
 ---@param groups { [1]: string, [2]: string[][] }[]  for each page: its file, and for each name its anchor, the name,
 ---   a sentence about it, the names that other libraries give to it, and the words of its text
----@return string
 function M.search(groups)
   local synonyms = {}
   for i, word in ipairs(check.names(search.synonyms)) do synonyms[i] = { word, search.synonyms[word] } end
@@ -88,12 +79,9 @@ end
 ---@field id? string                     anchor of the title: the name that the page describes
 ---@field next? { file: string, title: string }
 
----Returns a page of the manual as an HTML document, with header, table of contents and search
----field.
----@param page mr.manual.Page
+---Returns a page of the manual as an HTML document, with header, table of contents and search field.
 ---@param o { parts: string[][], site: table[], version: string }  parts: {file, title} of each link in the header;
 ---   site: file, title and pages of each part in the navigation at the side; version: text of the footer
----@return string
 function M.html(page, o)
   local links = {}
   for i, part in ipairs(o.parts) do links[i] = ('<a href="%s">%s</a>\n'):format(escape(part[1]), escape(part[2])) end

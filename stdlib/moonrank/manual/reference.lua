@@ -12,10 +12,6 @@ local markup = require "moonrank.manual.markup"
 
 local M = {}
 
----@class mr.manual.Name
----@field id string
----@field file string
-
 -- Option tables of samplers and pruners, and the option of mr.sweep that takes them.
 local by_name = { ["mr.sweep.TpeOptions"] = "sampler", ["mr.sweep.GenerationOptions"] = "sampler",
   ["mr.sweep.MedianOptions"] = "pruner", ["mr.sweep.AshaOptions"] = "pruner",
@@ -23,8 +19,7 @@ local by_name = { ["mr.sweep.TpeOptions"] = "sampler", ["mr.sweep.GenerationOpti
 
 local function classes_in(kind) return kind:gmatch "mr%.[%w_.]*[%w_]" end
 
--- Returns the names of all public classes and option tables: classes that `moonrank doc` lists, classes of arguments,
--- results and fields, and options of samplers and pruners.
+-- Returns the names of all public classes and option tables, also of those in arguments, results and fields.
 local function class_names(all)
   local found, queue = {}, docs.class_names()
   for name in pairs(by_name) do queue[#queue + 1] = name end
@@ -52,8 +47,7 @@ local function class_names(all)
   return check.names(found)
 end
 
--- Returns the file of the HTML page that describes a class. A class within a module is on the module's page. An option
--- table, or any other class, has a page of its own.
+-- Returns the file of a class: the page of its module for a class within a module, else a page of its own.
 local function file_of_class(self, name, modules)
   if self.is_options[name] then return ("options_%s.html"):format(name:gsub("^mr%.", ""):gsub("%.", "_")) end
   local own = name:match "^mr%.(%u%w*)$"
@@ -77,9 +71,8 @@ end
 local Book = {}
 Book.__index = Book
 
--- Gives a name the anchor `id` on a page, where the name is described. Returns false if the name already has an anchor,
--- because each name is described only once. `text` and `also` are for the search: the description, and names in other
--- libraries.
+-- Gives a name its anchor `id` on a page; returns false if it already has one, because each name is described only
+-- once. `text` and `also` are for the search: the description, and names in other libraries.
 function Book:place(page, id, name, text, also)
   if self.links[name] then return false end
   self.links[name] = page.file .. "#" .. id
@@ -117,8 +110,7 @@ function Book:type(kind)
   return "<code>" .. text .. "</code>"
 end
 
--- Returns arguments, fields or options as an HTML table. With a `prefix`, each row of the table has an anchor: the
--- prefix and the name.
+-- Returns arguments, fields or options as an HTML table. With a `prefix`, each row has an anchor.
 function Book:rows(list, prefix)
   local parts, group = { '<div class="wide"><table class="fields">\n' }, nil
   for _, each in ipairs(list) do
@@ -178,8 +170,7 @@ local function section(page, title)
   put(page, ('<h2 id="%s">%s</h2>\n'):format(escape(id), escape(title)))
 end
 
--- Adds the description of a class and its fields to a page. `computed` are fields that the C++ core computes when a
--- script reads them.
+-- Adds a class and its fields to a page. The C++ core computes the fields in `computed`.
 function Book:class(page, name, computed)
   local class, fields = docs.class(name), {}
   table.move(docs.fields(name) or {}, 1, #(docs.fields(name) or {}), 1, fields)
@@ -211,8 +202,7 @@ function Book:class_page(page)
   for _, entry in ipairs(methods) do self:entry(page, entry) end
 end
 
--- Fills the page of an option table: first a sentence with the functions that take the table, then the options. The
--- names of the options become entries of the page's contents.
+-- Fills the page of an option table: the functions that take the table, and the options.
 function Book:option_page(page)
   local name = page.name
   for _, field in ipairs(docs.fields(name)) do heading(page, 2, field.name, name .. "." .. field.name) end
@@ -222,8 +212,7 @@ function Book:option_page(page)
   self:class(page, name)
 end
 
--- Adds a section to a page that describes every name in a registry: all bounds or all metrics. `above(name)` is HTML
--- that precedes the text.
+-- Adds a section with all bounds or all metrics to a page. `above(name)` is HTML that precedes the text.
 local function registered(self, page, title, what, of, above)
   section(page, title)
   for _, name in ipairs(of.names()) do
@@ -342,8 +331,7 @@ local function takers_of(self)
   return takers
 end
 
----Returns the reference: pages with their bodies as HTML, and the link to the description of each
----name.
+---Returns the reference: pages with their bodies as HTML, and the link to the description of each name.
 ---@return mr.manual.Reference
 ---Example: `require "moonrank.manual.reference".new().links["mr.fit"]   --> reference_mr.html#mr.fit`
 function M.new()

@@ -1,8 +1,6 @@
 -- Documents the database in which sweeps are stored (SQLite). The SQL tables and columns are defined in sweep/schema;
 -- this file describes their meaning.
 local core = require "moonrank.core"
-local escape = require("moonrank.table").escape_html
-local markup = require "moonrank.manual.markup"
 local store = require "moonrank.sweep.store"
 
 local M = {}
@@ -19,20 +17,17 @@ M.tables = {
     seed = "the study's seed, from which each trial's seed follows",
     direction = "`maximize` or `minimize`",
     metric = "name of the number that the study optimises; NULL if a trial returns one number only",
-    script = "functions, values and modules of the trials, one per line with a digest (`rule 3: tokens` in the "
-      .. "first line). A study "
-      .. "does not continue with other code. If the first line is missing, an earlier version wrote it, and the "
-      .. "study continues only "
-      .. "with `force = true`",
+    script = "functions, values and modules of the trials, one per line with a digest (`rule 3: tokens` in the first "
+      .. "line). A study does not continue with other code. If the first line is missing, an earlier version wrote "
+      .. "it, and the study continues only with `force = true`",
     script_name = "name of the script without its folder",
     settings = "the `settings` of `mr.sweep`, one per line",
-    data = "checksums of files and data fingerprints of the option `data` of `mr.sweep`, one per line; empty "
-      .. "without this option",
+    data = "checksums of files and data fingerprints of the option `data` of `mr.sweep`, one per line; empty without "
+      .. "this option",
     planned = "number of trials of the study, if it is known",
     forced = "what had changed when the study was continued with `force = true`, as a sum: 1 space, 2 script, 4 "
-      .. "settings, 8 data, "
-      .. "16 sampler, 32 seed, 64 direction, 128 metric, 256 form of the recorded code; 0 if nothing had changed. "
-      .. "Earlier versions wrote only 1 (space changed) or 0",
+      .. "settings, 8 data, 16 sampler, 32 seed, 64 direction, 128 metric, 256 form of the recorded code; 0 if "
+      .. "nothing had changed. Earlier versions wrote only 1 (space changed) or 0",
     version = "version of Moonrank when the study was made or last changed",
     created = "time in UTC, `YYYY-MM-DD HH:MM:SS`" } },
   { name = "trials", text = "One row per trial that has begun.", columns = {
@@ -40,8 +35,7 @@ M.tables = {
     study = "`studies.id` of the trial's study",
     number = "number of the trial within the study, from 1",
     state = "`running`, `done`, `pruned`, `failed` (an error, or a result that is not a number), `killed` (the "
-      .. "process ended) or "
-      .. "`interrupted`",
+      .. "process ended) or `interrupted`",
     attempts = "how often the trial was started",
     seed = "seed of the trial: `trial.seed`",
     params = "parameters of the trial as a JSON object",
@@ -56,13 +50,11 @@ M.tables = {
     started = "time in UTC at which the last attempt began",
     ended = "time in UTC at which the trial ended; NULL while it runs",
     noted = "1 if the table `data` lists the data that the trial used",
-    numerics = "numerics version of the trial (`moonrank --version`); NULL in stores of versions that did not "
-      .. "record it",
-    conventions = "gain, ties, empty lists, cutoff and other conventions of each metric, as a JSON object. "
-      .. "Entries `new to training: ` "
-      .. "and a number's name count users, items or queries that are not in the training data. NULL if the "
-      .. "trial's function returned "
-      .. "plain numbers" } },
+    numerics = "numerics version of the trial (`moonrank --version`); NULL in stores of versions that did not record "
+      .. "it",
+    conventions = "gain, ties, empty lists, cutoff and other conventions of each metric, as a JSON object. Entries "
+      .. "`new to training: ` and a number's name count users, items or queries that are not in the training data. "
+      .. "NULL if the trial's function returned plain numbers" } },
   { name = "numbers", text = "All numbers that a trial returned. Names of metrics on validation begin with `valid_`.",
     columns = {
     trial = "`trials.id` of the trial",
@@ -84,8 +76,7 @@ M.tables = {
     what = "description for people: `80 lists, 3408 rows`" } },
 }
 
----Returns the columns of every SQL table in a sweep store of the newest version, by the name of the
----table.
+---Returns the columns of every SQL table in a sweep store of the newest version, by the name of the table.
 ---@return table<string, { name: string, type: string, required: boolean }[]>
 ---Example: `require "moonrank.manual.schema".columns().lists[3].type   --> BLOB`
 function M.columns()
@@ -106,43 +97,19 @@ function M.columns()
 end
 
 ---Returns the documentation of the SQL tables in a sweep store as Markdown.
----@return string
 ---Example: `require "moonrank.manual.schema".text():match "## [^\n]*"   --> ## Tables of the store`
 function M.text()
-  local columns, lines = M.columns(), { ("## Tables of the store\n\nThe schema, version %d."):format(#store.versions) }
+  local columns, lines = M.columns(), { "## Tables of the store\n", (([[
+The schema has version %d, which is `PRAGMA user_version`. Stores of older versions lack newer tables and columns. A
+sweep adds them when it next writes to the store.]]):format(#store.versions)) }
   for _, each in ipairs(M.tables) do
-    lines[#lines + 1] = ("\n`%s`: %s\n"):format(each.name, each.text)
+    lines[#lines + 1] = ("\n### %s\n\n%s\n"):format(each.name, each.text)
     for _, column in ipairs(columns[each.name]) do
-      lines[#lines + 1] = ("- `%s` %s: %s"):format(column.name, column.type, each.columns[column.name])
+      lines[#lines + 1] = ("- `%s` %s%s: %s"):format(column.name, column.type,
+        column.required and "" or ", may be NULL", each.columns[column.name])
     end
   end
   return table.concat(lines, "\n")
-end
-
----Returns the documentation of the SQL tables in a sweep store as HTML, and its headings.
----@param links table<string, string>  link to the description of each name of the library
----@return string
----@return mr.manual.Heading[]
-function M.html(links)
-  local columns, parts = M.columns(), {}
-  local headings = { { level = 2, text = "Tables of the store", id = "store-tables" } }
-  local version = "The schema has version %d, which is `PRAGMA user_version`. Stores of older versions lack newer "
-    .. "tables and columns. A sweep adds them when it next writes to the store."
-  parts[1] = '<h2 id="store-tables">Tables of the store</h2>\n'
-    .. markup.paragraphs(version:format(#store.versions), links)
-  for _, each in ipairs(M.tables) do
-    local id = "table-" .. each.name
-    headings[#headings + 1] = { level = 3, text = each.name, id = id }
-    parts[#parts + 1] = ('<h3 id="%s">%s</h3>\n%s<div class="wide"><table>\n'):format(id, each.name,
-      markup.paragraphs(each.text, links))
-    for _, column in ipairs(columns[each.name]) do
-      local row = '<tr id="%s.%s"><td><code>%s</code></td><td>%s%s</td><td>%s</td></tr>\n'
-      parts[#parts + 1] = row:format(each.name, column.name, column.name, escape(column.type),
-        column.required and "" or ", may be NULL", markup.inline(each.columns[column.name], links))
-    end
-    parts[#parts + 1] = "</table></div>\n"
-  end
-  return table.concat(parts), headings
 end
 
 return M

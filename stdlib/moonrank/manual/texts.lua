@@ -18,13 +18,11 @@ M.recipes = { "score_a_ranking", "ties", "trec_run", "worst_and_chance", "how_li
 
 ---Returns the text of a file of the manual. It is an error if there is no such file.
 ---@param name string  "guide/models.md"
----@return string
 function M.read(name)
   return core.stdlib_text("stdlib/manual/" .. name) or error(("the standard library has no manual/%s"):format(name), 0)
 end
 
 ---Returns the names of all Markdown pages of the manual, as `moonrank doc NAME` takes them.
----@return string[]
 ---Example: `require "moonrank.manual.texts".pages()[1]   --> formats`
 function M.pages()
   local pages = { "formats" }
@@ -33,8 +31,7 @@ function M.pages()
   return pages
 end
 
--- Converts a relative link in a Markdown page of `folder` to a link of the built manual. It may lead to a Markdown
--- page, to a recipe, or to a module of the library, which has a page in the reference. Returns nil for any other link.
+-- Returns the link of the built manual for a link to a page, a recipe or a module in the sources; nil for others.
 local function built_link(folder, target)
   local path, anchor = (folder .. target):gsub("[%w_]+/%.%./", ""):match "^([^#]*)(.*)$"
   local recipe, module = path:match "^cookbook/([%w_]+)%.lua$", path:match "^%.%./moonrank/([%w_]+)%.lua$"
@@ -44,8 +41,7 @@ local function built_link(folder, target)
   return page and ("%s.html%s"):format(page:gsub("/", "_"), anchor)
 end
 
--- Replaces each link of `part`, a text from the page `name`, by the result of `replace`. The arguments of `replace`
--- are the label, the target, and the result of `built_link`.
+-- Replaces each link of the page `name` by replace(label, target, link of the built manual).
 local function with_links(part, name, replace)
   local folder = name:match "^.*/" or ""
   return (part:gsub("%[([^%]\n]+)%]%(([^%s()]+)%)", function(label, target)
@@ -56,7 +52,6 @@ end
 ---Returns a Markdown page with the links of the built manual. Links in the sources lead to source files,
 ---so that the pages can also be read in the repository.
 ---@param name string  without ".md"
----@return string
 ---Example: `require "moonrank.manual.texts".linked("index"):match "guide%.%w*"   --> guide.html`
 function M.linked(name)
   return with_links(M.read(name .. ".md"), name, function(label, _, built)
@@ -81,7 +76,6 @@ end
 
 ---Returns a Markdown page of the manual by its name, or nil if no page has this name. The text is for
 ---a terminal: links are replaced by their labels, and figures by their captions.
----@param name string
 ---@return { name: string, title: string, text: string }?
 ---Example: `require "moonrank.manual.texts".page("guide/sweeps").title   --> Sweeps`
 function M.page(name)
@@ -94,8 +88,7 @@ function M.page(name)
   end
 end
 
----Returns the entries of the glossary in its order: the heading, such as "DCG and nDCG", and the text
----below it.
+---Returns the entries of the glossary in its order: the heading, such as "DCG and nDCG", and the text below it.
 ---@return { heading: string, text: string }[]
 ---Example: `require "moonrank.manual.texts".terms()[1].heading   --> List`
 function M.terms()
@@ -109,8 +102,7 @@ end
 -- Returns a term in lower case and without hyphens, so that its spellings are equal.
 local function as_key(term) return (term:lower():gsub("%-", " ")) end
 
--- Returns the keys of a glossary entry: the parts of its heading, and the full name at the beginning of its text
--- ("Average precision: ...").
+-- Returns the keys of a glossary entry: parts of its heading, and the full name at the beginning of its text.
 local function keys_of(entry)
   local keys = {}
   for name in (entry.heading:gsub(" and ", ",") .. ","):gmatch "%s*(.-)," do keys[#keys + 1] = as_key(name) end
@@ -121,7 +113,6 @@ end
 
 ---Returns the glossary's entry for a term as text, or nil if the glossary does not define the term.
 ---@param term string  "nsr" or its full name, "negative sampling ratio", in capitals or not
----@return string?
 ---Example: `require "moonrank.manual.texts".term("nsr"):match "^[^\n]*"   --> NSR`
 function M.term(term)
   for _, entry in ipairs(M.terms()) do
@@ -140,7 +131,6 @@ end
 ---@field source string  the whole script
 
 ---Returns a recipe of the manual's cookbook by its name, or nil if no recipe has this name.
----@param name string
 ---@return mr.manual.Recipe?
 ---Example: `require "moonrank.manual.texts".recipe("ties").title   --> What are tied scores worth?`
 function M.recipe(name)

@@ -12,9 +12,8 @@ local always = { gain = true, ties = true, empty = true, k = true }
 ---queries that training never saw.
 M.novelty_prefix = "new to training: "
 
--- Returns the value of a convention (such as "ties") that an evaluation by this metric uses. A metric under a bound
--- always leaves out lists on which no ordering changes it. A metric that sums gains ignores `relevant`, and states
--- its gain even if `gain` is not among its options.
+-- Returns a convention, such as "ties", of evaluations by this metric. A metric under a bound leaves out lists that no
+-- ordering changes. One that sums gains ignores `relevant`, and always states its gain.
 local function value_of(metric, option)
   if type(metric) == "table" and rawget(metric, "kept") then return metric.kept[option] end
   if option == "empty" then return metric.empty end
@@ -47,31 +46,15 @@ local function part_of(metrics, option, words)
   return words .. " " .. table.concat(values, ", ")
 end
 
----Returns the conventions of metrics as one line: gain, ties, empty lists and cutoff, then any
----other convention that applies to them.
----@param metrics mr.Metric[]
----@return string
----Example:
----local line = require("moonrank.metrics.conventions").line
----line{mr.metrics.ndcg{k = 10}}   --> gain exp2; ties mean; empty lists skip; cutoff 10
+---Returns the conventions of metrics as one line, such as "gain exp2; ties mean; empty lists skip; cutoff 10".
 function M.line(metrics)
   local parts = {}
   for _, each in ipairs(said) do parts[#parts + 1] = part_of(metrics, each[1], each[2]) end
   return table.concat(parts, "; ")
 end
 
----Returns the conventions in which two metrics differ: "gain is exp2 for 'a' and linear for 'b'". If
----they differ in something else, returns all conventions of both.
----@param a mr.Metric
----@param b mr.Metric
----@param of_a string  what `a` evaluated, in words
----@param of_b string
----@return string
----Example:
----```lua
----local difference = require("moonrank.metrics.conventions").difference
----difference(mr.metrics.rr{}, mr.metrics.rr{ties = "worst"}, "A", "B")   --> ties is mean for A and worst for B
----```
+---Returns the conventions in which two metrics differ: "gain is exp2 for 'a' and linear for 'b'". If they differ in
+---something else, returns all conventions of both.
 function M.difference(a, b, of_a, of_b)
   local parts = {}
   for _, each in ipairs(said) do
@@ -84,13 +67,7 @@ function M.difference(a, b, of_a, of_b)
   return ("%s for %s, and %s for %s"):format(M.line{ a }, of_a, M.line{ b }, of_b)
 end
 
----Returns the line to print below metrics that a study stored as plain numbers, without their
----conventions.
----@param names string[]
----@return string
----Example:
----local unknown = require("moonrank.metrics.conventions").unknown
----unknown{"rr"}   --> gain, ties, empty lists and cutoff are unknown: rr was stored as a plain number
+---Returns the line below metrics that a study stored as plain numbers, without their conventions.
 function M.unknown(names)
   local form = "gain, ties, empty lists and cutoff are unknown: %s %s stored as %s"
   local one = #names == 1
@@ -98,8 +75,6 @@ function M.unknown(names)
 end
 
 ---Returns a metric's conventions as text, in the form that studies store them.
----@param metric mr.Metric
----@return string
 ---Example: `require("moonrank.metrics.conventions").text(mr.metrics.rr{})   --> ties=mean;empty=skip;k=none;relevant=1`
 function M.text(metric)
   local parts = {}
@@ -112,9 +87,6 @@ end
 
 ---Returns a stand-in for a metric, which `line` accepts. It is made from the metric's name and the
 ---stored text of its conventions (see `text`).
----@param name string
----@param text string
----@return table
 ---Example: `require("moonrank.metrics.conventions").kept("rr", "ties=mean;k=5").kept.k   --> 5`
 function M.kept(name, text)
   local kept = {}

@@ -19,12 +19,8 @@ local function number_of(name, what, f, x)
   check.expect(false, "metric " .. name, ("%s(%g)"):format(what, x), value, "a finite number")
 end
 
----Makes the functions of a declared metric. `values(ranks, lists)` gives one value per list.
----`tables(lists)` gives what LambdaRank needs, in float64: the gain of each row, the discounts of
----ranks 1, 3/2, 2, ..., and the norm of each list, by which its sum of gain times discount is divided.
----Tied rows have half ranks.
----@param name string
----@param definition mr.metrics.Declared
+---Makes the functions of a declared metric. `values(ranks, lists)` gives one value per list. `tables(lists)` gives what
+---LambdaRank needs, in float64: gains of rows, discounts of the ranks 1, 3/2, 2, ..., and norms of lists.
 ---@return { values: function, tables: fun(lists: mr.Lists): mr.Tensor, mr.Tensor, mr.Tensor }
 function M.made(name, definition)
   local o = declared_options:read("mr.metrics.define", definition)

@@ -25,8 +25,6 @@ local class = core.classes["mr.Metric"]
 local methods, getters = class.methods, class.getters
 
 ---Returns true if `x` is a metric, mr.Metric.
----@param x any
----@return boolean
 function M.is(x) return debug.getmetatable(x) == class.meta end
 
 -- Declarations of options that are conventions of metrics. They have no defaults here: readers of other programs'
@@ -87,8 +85,6 @@ end
 local metric_options = declare("mr.metrics.Options", metric_rows, M.conventions)
 
 ---Returns the declaration of a function's option `metric`, which takes a metric's name or a metric.
----@param default? string
----@param help string
 ---@param shown? string  the default in words, for the documentation
 ---@return mr.options.Row
 function M.option(default, help, shown)
@@ -97,8 +93,7 @@ function M.option(default, help, shown)
     expected = "a metric: its name, or a value such as mr.metrics.ndcg{k = 10}" }
 end
 
--- Returns true if the metric needs only the ranks of relevant rows. This excludes the gain exp2_plus_one, which
--- gives every row a gain above 0.
+-- Returns true if the metric needs only ranks of relevant rows. Under exp2_plus_one every row has a gain.
 local function reads_few(metric)
   return metric.reads_relevant_only and metric.ties == "mean" and metric.options.gain ~= "exp2_plus_one"
 end
@@ -117,15 +112,13 @@ end
 ---so that all other rows need no rank.
 function methods:reads_first() return self.k ~= nil and reads_few(self) end
 
--- Returns what a direct call of the metric gives for lists without relevant rows. DCG keeps its definition, because
--- with gain exp2_plus_one it is not 0 for such lists.
+-- Returns what a direct call gives for lists without relevant rows. DCG keeps its definition (exp2_plus_one).
 local function own_rule(metric)
   if metric.empty ~= "skip" or not metric.zero then return metric.empty end
   return metric.base == "dcg" and "definition" or "zero"
 end
 
--- Computes the metric of each list from ranked rows. `empty`, if given, replaces the metric's own rule for lists
--- without relevant rows.
+-- Computes the metric from ranked rows. `empty` replaces the metric's rule for lists without relevant rows.
 function methods:of_ranking(ranking, lists, empty)
   empty = empty or own_rule(self)
   if self.script == 0 then return self:values(ranking, empty) end
@@ -164,9 +157,8 @@ function class.meta:__tostring() return self.name end
 local core_swaps = getters.swaps
 function getters:swaps() return declared[self.script] ~= nil or core_swaps(self) end
 
--- Returns the field `tables` of a metric. For a metric that a script declared by gain and discount, it is a function of
--- lists, which returns gains of rows, discounts of ranks 1, 3/2, 2, ..., and norms of lists. For other metrics it is
--- nil.
+-- Returns, for a metric declared by gain and discount, a function of lists, which returns gains of rows, discounts of
+-- ranks 1, 3/2, 2, ..., and norms of lists; nil for other metrics.
 function getters:tables() return declared[self.script] end
 
 local of_all = { "ties", "empty", "relevant" }  -- options that every metric takes, in addition to `name`
@@ -181,8 +173,7 @@ function getters:options()
   return options
 end
 
--- Raises the error for an unknown metric. For names as in other libraries ("NDCG@10", "MAP", "ndcg_10") it proposes
--- Moonrank's name.
+-- Raises the error for an unknown metric, which proposes Moonrank's name for "NDCG@10", "MAP" or "ndcg_10".
 local function refuse_name(text)
   local small, name = text:lower(), text:match "^[%a_][%w_]*" or text
   local word, k = small:match "^([%a_]-)[_.]?(%d+)$"
@@ -192,8 +183,7 @@ local function refuse_name(text)
   check.unknown("metric", name, registry:names())
 end
 
--- Returns the metric's name at the beginning of a text such as "ndcg@10". Raises an error that proposes other names
--- if there is none.
+-- Returns the metric's name at the beginning of a text such as "ndcg@10". Without one, raises an error.
 local function base_of(text)
   check.expect(type(text) == "string", "mr.metrics.parse", "text", text, "the name of a metric")
   local zero = text:find("\0", 1, true)
@@ -205,11 +195,8 @@ local function base_of(text)
   return base
 end
 
----Returns the sorted names of all metrics. With `having`, returns only metrics with this property:
----"swaps" (mr.losses.lambdarank takes them), "closed_forms" (their bounds need no estimates) or
----"has_smooth" (they have a smooth form).
----@param having? string
----@return string[]
+---Returns the sorted names of all metrics, or of those with a property: "swaps" (mr.losses.lambdarank takes them),
+---"closed_forms" (their bounds need no estimates) or "has_smooth".
 ---Example: `require "moonrank.metrics.registry".names("has_smooth")[1]   --> ap`
 function M.names(having)
   local names = {}
@@ -233,16 +220,11 @@ local function takes(metric, option)
   return option == "name"
 end
 
----Returns true if the metric named in `text`, such as "nrbp@5", takes this option. An unknown
----metric is an error.
----@param text string
----@param option string
----@return boolean
+---Returns true if the metric named in `text`, such as "nrbp@5", takes this option. An unknown metric is an error.
 ---Example: `require "moonrank.metrics.registry".takes("nrbp@5", "p")   --> true`
 function M.takes(text, option) return takes(registry:parse(base_of(text)), option) end
 
--- Raises an error if an option has a wrong value, does not belong to this metric, or contradicts a number in the
--- metric's name.
+-- Raises an error if an option is wrong, does not belong to this metric, or contradicts the metric's name.
 local function check_options(text, metric, options)
   local where = "mr.metrics." .. text
   metric_options:read(where, options)
@@ -258,8 +240,7 @@ local function check_options(text, metric, options)
   end
 end
 
--- Returns the metric's name with its cutoff k and, if `parameter` is true, with the number in parentheses:
--- "nrbp(0.95)@10".
+-- Returns the metric's name with its cutoff and, with `parameter`, its number: "nrbp(0.95)@10".
 local function name_with(metric, parameter)
   local number = parameter and ("(%.14g)"):format(metric.parameter) or ""
   return metric.base .. number .. (metric.k and "@" .. metric.k or "")
@@ -268,8 +249,7 @@ end
 -- Returns the metric's name with all its numbers, even if they have their default values: "nrbp(0.95)" for "nrbp".
 function getters:full_name() return name_with(self, self.parameter_name) end
 
--- Returns the metric's name with its cutoff k and its parameter (such as the persistence p of rbp), each only if it was
--- given in the name or in `options`: "rbp(0.8)@5".
+-- Returns the metric's name with those numbers that were given in the name or in `options`: "rbp(0.8)@5".
 local function full_name(metric, options)
   if options.k == nil and options[metric.parameter_name or "k"] == nil then return metric.name end
   return name_with(metric, metric.parameter_name and (options[metric.parameter_name] or metric.name:find "%("))
@@ -277,9 +257,6 @@ end
 
 ---Returns a metric from its name; an unknown name is an error. If `text` is a metric already, it is
 ---returned unchanged, and `options` are an error.
----@param text string|mr.Metric
----@param options? mr.metrics.Options
----@return mr.Metric
 ---Example: `require "moonrank.metrics.registry".parse("rbp(0.8)@5").options.p   --> 0.8`
 ---Example: `require "moonrank.metrics.registry".parse("mrr@10").name   --> rr@10`
 function M.parse(text, options)
@@ -321,11 +298,7 @@ function M.written(text)
   return table.concat(lines, "\n"), metric.base
 end
 
----Returns a table of those given options that the metric named in `text` takes. An unknown metric
----is an error.
----@param text string
----@param options table
----@return table
+---Returns a table of those given options that the metric named in `text` takes. An unknown metric is an error.
 ---Example: `require "moonrank.metrics.registry".taken("rr", {gain = "linear", ties = "worst"}).gain   --> nil`
 function M.taken(text, options)
   local taken = {}
@@ -334,7 +307,6 @@ function M.taken(text, options)
 end
 
 ---Raises an error if one of the options was given but none of the metrics uses it.
----@param where string  function name for error messages
 ---@param options table    as in mr.evaluate
 ---@param metrics mr.Metric[]  made with these options
 function M.check_read(where, options, metrics)
@@ -353,7 +325,6 @@ end
 
 ---Registers a metric that a script defined by a function of exact ranks. The function gets float64
 ---ranks and lists, whatever the type of the scores.
----@param name string
 ---@param f fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
 ---@param minimize boolean  whether lower values are better
 ---@param tables? fun(lists: mr.Lists): mr.Tensor, mr.Tensor, mr.Tensor  gains, discounts, norms, for LambdaRank
@@ -372,31 +343,20 @@ function M.define(name, f, minimize, tables, what)
   definitions.note("metric", name, what or f, restore)
 end
 
----Calls `f`, the function of exact ranks by which a script defined the metric `name`, and returns
----its values. Any result other than one value per list is an error. The lists that `f` gets have
----relevance in the dtype of the ranks. `f` gets ranks on the default device, where lists keep their
----tensors; the values are on the device of `ranks`.
----@param name string
+---Calls `f`, a script's function of exact ranks for the metric `name`, on the default device and with relevance in the
+---dtype of the ranks. Any result other than one value per list is an error.
 ---@param f fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
----@param ranks mr.Tensor
----@param lists mr.Lists
----@return mr.Tensor
 function M.of_ranks(name, f, ranks, lists)
   local values = f(ranks:to(core.device()), lists:to(ranks.dtype))
   return check.one_per("list", "metric " .. name, values, lists.count):to(ranks.device)
 end
 
----Returns the registry's name of a metric, without k and p and not as an alias. Returns nil if
----there is no such metric.
----@param text string
----@return string?
+---Returns the registry's name of a metric, without k and p and not as an alias. Returns nil if there is no such metric.
 ---Example: `require "moonrank.metrics.registry".known("map@5")   --> ap`
 function M.known(text) return registry:base(text) end
 
 ---Replaces an alias of a metric in the name of a result by Moonrank's own name: "valid_mrr@10"
 ---becomes "valid_rr@10". Other names are returned unchanged.
----@param name string
----@return string
 ---Example: `require "moonrank.metrics.registry".our_name "valid_mrr@10"   --> valid_rr@10`
 function M.our_name(name)
   if type(name) ~= "string" then return name end
@@ -407,10 +367,8 @@ function M.our_name(name)
   return base and (prefix or "") .. text:gsub("^[%w_]+", base, 1) or name
 end
 
----Makes a table of values by metric name readable by aliases, too, and returns the table:
----values.map is values.ap. An unknown name gives nil. If `what` is given and the table is not
----empty, an unknown name raises an error.
----@param values table<string, any>
+---Makes a table of values by metric name readable by aliases, too: values.map is values.ap. An unknown name gives nil,
+---or with `what` an error, unless the table is empty.
 ---@param what? string  owner of the values, for messages
 ---@return table<string, any>
 ---Example: `require "moonrank.metrics.registry".by_any_name({["rr@5"] = 0.25})["mrr@5"]   --> 0.25`
@@ -424,11 +382,8 @@ function M.by_any_name(values, what)
   end })
 end
 
----Returns whether a metric is maximized or minimized. The name may have the prefix "valid_" or
----"test_", as in results of trials, or a bound, as in "ndcg[minmax]". Returns nil if the name is
----not a metric's.
----@param name string
----@return "maximize"|"minimize"|nil
+---Returns whether a metric is maximized or minimized. The name may have a prefix, as in results of trials, or a bound,
+---as in "ndcg[minmax]". Returns nil if it is not a metric's.
 ---Example: `require "moonrank.metrics.registry".direction("valid_nrbp_loss")   --> minimize`
 ---Example: `require "moonrank.metrics.registry".direction("seconds")   --> nil`
 function M.direction(name)
@@ -450,12 +405,8 @@ for _, name in ipairs{ "rmse", "mae", "mse", "mape", "error", "error_rate", "los
 end
 for _, name in ipairs{ "value", "accuracy", "coverage", "r2", "log_likelihood" } do usual[name] = "maximize" end
 
----Returns whether a result of this name is maximized or minimized. It knows metrics, also by alias
----("map"), common errors and costs ("rmse", "valid_loss"), and any name that ends in "loss".
----Returns nil for an unknown name; the caller then asks for a direction. No other list of
----directions exists.
----@param name string
----@return "maximize"|"minimize"|nil
+---Returns whether a result of this name is maximized or minimized: a metric, a common error or cost ("valid_loss"), or
+---a name that ends in "loss". Returns nil for others; the caller then asks for a direction.
 ---Example: `require("moonrank.metrics.registry").usual_direction("valid_rmse")   --> minimize`
 ---Example: `require("moonrank.metrics.registry").usual_direction("pair_loss")   --> minimize`
 ---Example: `require("moonrank.metrics.registry").usual_direction("profit")   --> nil`
@@ -466,13 +417,8 @@ function M.usual_direction(name)
   return M.direction(name) or usual[plain] or ours and M.direction(ours) or plain:find "loss$" and "minimize" or nil
 end
 
----Returns the metric as a function of exact ranks [rows] and lists, which returns one value per
----list. Ranks must have no ties.
----@param metric mr.Metric
+---Returns the metric as a function of exact ranks [rows] without ties and lists, which returns one value per list.
 ---@return fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
----Example:
----local err = require "moonrank.metrics.registry".on_ranks(mr.metrics.err{})
----err(mr.tensor{2, 1, 3}, mr.lists{{0, 1, 0}}):item()   --> 0.5
 function M.on_ranks(metric)
   local f = on_ranks[metric.script]
   -- The metric gets the negative ranks as scores. Different ranks have no ties, so the rule for ties does not change

@@ -52,22 +52,12 @@ function Baseline:recommend(options) return recommend.recommend(self, options) e
 ---such as the number of users of each item.
 ---@param path string
 function Baseline:save(path)
-  local names, values, keys, texts = check.names(self._tensors), {}, { "kind" }, { self.kind }
+  local names, values = check.names(self._tensors), {}
   for i, name in ipairs(names) do values[i] = self._tensors[name] end
-  for _, name in ipairs(check.names(self.config)) do
-    keys[#keys + 1], texts[#texts + 1] = name, models.written(self.config[name])
-  end
-  core.make_folder(path)
-  core.save_tensors(path, "moonrank model 1", names, values, keys, texts)
+  models.write(path, self.kind, self.config, names, values)
 end
 
-function Baseline:__tostring()
-  local parts = {}
-  for _, name in ipairs(check.names(self.config)) do
-    parts[#parts + 1] = ("%s = %s"):format(name, tostring(self.config[name]))
-  end
-  return core.safe_text(("%s{%s}"):format(self.kind, table.concat(parts, ", ")))
-end
+function Baseline:__tostring() return ("%s{%s}"):format(self.kind, models.options_text(self.config)) end
 
 local function is_fold(value)
   local train = type(value) == "table" and check.field(value, "train")
@@ -296,19 +286,15 @@ local in_file = {
     { count_of "users", count_of "items", required(seed_of "scores") }),
 }
 
----Makes a baseline from the contents of its saved file. Contents that do not fit together are an
----error.
+---Makes a baseline from the contents of its saved file. Contents that do not fit together are an error.
 ---@param texts table<string, string>  kind and options of the baseline
----@param by_name table<string, mr.Tensor>
----@return mr.Baseline
 function M.restore(texts, by_name)
   local kind, given = texts.kind, {}
   for name, text in pairs(texts) do
     if name ~= "kind" then given[name] = math.tointeger(tonumber(text)) or tonumber(text) or text end
   end
   local o = in_file[kind]:read("the file", given)
-  local ok, found = pcall(read[kind], o, by_name)
-  if found == "interrupted" then error(found, 0) end
+  local ok, found = check.attempt(read[kind], o, by_name)
   return ok and found or check.fail("%s", check.reason(found))
 end
 

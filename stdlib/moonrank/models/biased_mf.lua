@@ -11,14 +11,10 @@ return {
     { "mean", "number", default = 0.0, help = "added to every score, such as the mean of the ratings to train on" },
   }, model_options.common),
   parameters = function(o)
-    local function matrix(name, rows)
-      return tensors.uniform({ rows, o.factors },
-        { low = -o.init, high = o.init, seed = o.seed, stream = "mf " .. name, dtype = o.dtype })
-    end
     local function biases(rows) return tensors.zeros(rows, { dtype = o.dtype }) end
     return {
-      users = matrix("users", o.users),
-      items = matrix("items", o.items),
+      users = model_options.factors("users", o),
+      items = model_options.factors("items", o),
       user_bias = biases(o.users),
       item_bias = biases(o.items),
     }, { "users", "items", "user_bias", "item_bias" }

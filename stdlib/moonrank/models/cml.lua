@@ -11,8 +11,7 @@ local function projected(x, radius)
   return x * (radius / norms):reshape(#x, 1)
 end
 
--- Returns the sum of squares of the off-diagonal entries of the covariance matrix of the points' coordinates, divided
--- by the number of points.
+-- Returns the sum of squares of the off-diagonal covariances of the points' coordinates, per point.
 local function covariance(points)
   local n, centred = #points, points - points:mean(1)
   local all, own = centred:transpose(1, 2):matmul(centred) / n, (centred * centred):mean(1)

@@ -8,8 +8,7 @@ local tensors = require "moonrank.tensor"
 
 local largest_side = 65536
 
--- Returns the height and the width of an image after all convolutions and poolings. A value below 1 means that the
--- images are too small for the network.
+-- Returns height and width after all convolutions and poolings; below 1 if the images are too small.
 local function sizes_after(o)
   local height, width = o.height, o.width
   for _ = 1, #o.filters do
@@ -53,11 +52,7 @@ return {
       channels = outputs
     end
     local height, width = sizes_after(o)
-    local inputs = channels * height * width
-    for i = 1, #o.hidden + 1 do
-      layers.add(made, order, "layer" .. i, "layer " .. i, inputs, o.hidden[i] or 1, o)
-      inputs = o.hidden[i]
-    end
+    layers.add_scoring(made, order, channels * height * width, o)
     return made, order
   end,
   forward = function(self, batch)
@@ -73,11 +68,6 @@ return {
       x = x:conv2d(self[("convolution%d.weight"):format(i)],
         { bias = self[("convolution%d.bias"):format(i)] }):relu():max_pool(2)
     end
-    x = x:reshape(rows, x:numel() // rows)
-    for i = 1, #o.hidden + 1 do
-      x = x:linear(self[("layer%d.weight"):format(i)], self[("layer%d.bias"):format(i)],
-        o.hidden[i] and o.activation or "none")
-    end
-    return x:reshape(rows)
+    return layers.scores(self, x:reshape(rows, x:numel() // rows))
   end,
 }

@@ -10,11 +10,8 @@ return {
     model_options.inputs, model_options.hidden{ 100, 30 }, model_options.activation "tanh",
   }, model_options.common),
   parameters = function(o)
-    local made, order, inputs = {}, {}, o.inputs
-    for i, width in ipairs(o.hidden) do
-      layers.add(made, order, "layer" .. i, "layer " .. i, inputs, width, o)
-      inputs = width
-    end
+    local made, order = {}, {}
+    local inputs = layers.add_hidden(made, order, o.inputs, o)
     local range = 1 / math.sqrt(inputs)
     made["output.weight"] = tensors.uniform({ inputs, 1 },
       { low = -range, high = range, seed = o.seed, stream = "output", dtype = o.dtype })
@@ -22,10 +19,7 @@ return {
     return made, order
   end,
   forward = function(self, batch)
-    local x = batch.features
-    for i = 1, #self.options.hidden do
-      x = x:linear(self[("layer%d.weight"):format(i)], self[("layer%d.bias"):format(i)], self.options.activation)
-    end
+    local x = layers.through_hidden(self, batch.features)
     return x:matmul(self["output.weight"]):reshape(#x)
   end,
 }

@@ -1,4 +1,5 @@
--- Makes weights and biases of fully connected layers, for the models that have such layers.
+-- Fully connected layers of models: makes their weights and biases, and applies them.
+local core = require "moonrank.core"
 local tensors = require "moonrank.tensor"
 
 local M = {}
@@ -9,8 +10,6 @@ local M = {}
 ---@param order string[]  names of the model's tensors, in order
 ---@param name string    prefix of the names, before ".weight" and ".bias"
 ---@param stream string  prefix of the streams of random numbers, before " weight" and " bias"
----@param inputs integer
----@param outputs integer
 ---@param o table        options of the model: seed, dtype
 function M.add(into, order, name, stream, inputs, outputs, o)
   local range = 1 / math.sqrt(inputs)
@@ -20,6 +19,38 @@ function M.add(into, order, name, stream, inputs, outputs, o)
     into[key] = tensors.uniform(part[2],
       { low = -range, high = range, seed = o.seed, stream = ("%s %s"):format(stream, part[1]), dtype = o.dtype })
   end
+end
+
+---Adds a fully connected layer for each of the model's hidden widths, called "layer1", "layer2", ...
+---Returns the width of the last one.
+function M.add_hidden(into, order, inputs, o)
+  for i, width in ipairs(o.hidden) do
+    M.add(into, order, "layer" .. i, "layer " .. i, inputs, width, o)
+    inputs = width
+  end
+  return inputs
+end
+
+---Applies the layers of M.add_hidden to `x`, a row of inputs for each row of a batch.
+function M.through_hidden(self, x)
+  for i = 1, #self.options.hidden do
+    x = core.layer(x, self[("layer%d.weight"):format(i)], self[("layer%d.bias"):format(i)], self.options.activation)
+  end
+  return x
+end
+
+---Adds the layers of M.add_hidden, and one more layer with a single output: the score.
+function M.add_scoring(into, order, inputs, o)
+  local last = #o.hidden + 1
+  M.add(into, order, "layer" .. last, "layer " .. last, M.add_hidden(into, order, inputs, o), 1, o)
+end
+
+---Returns one score for each row of `x`, by the layers of M.add_scoring.
+function M.scores(self, x)
+  local last = #self.options.hidden + 1
+  x = M.through_hidden(self, x)
+  x = core.layer(x, self[("layer%d.weight"):format(last)], self[("layer%d.bias"):format(last)], "none")
+  return core.reshape(x, { #x })
 end
 
 return M

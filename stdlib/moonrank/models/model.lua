@@ -46,22 +46,16 @@ local function view_of(model)
   return setmetatable({}, { __index = setmetatable(fixed, { __index = buffer_of }), __newindex = assign })
 end
 
--- Returns the names of the fields that a model needs in a batch. A model that a script defined needs features if it has
--- an option `inputs`; what else it needs is not known.
+-- Returns the fields that a model needs in a batch. Of a script's model, only `features` can be known.
 local function reads(definition, config)
   if config.inputs then return { "features" } end
   if not definition.forward then return { "lists", "users", "items" } end
   return definition.built_in and config.users and { "lists", "users", "items" } or {}
 end
 
----Makes a model from its definition (functions such as forward), its options, parameters and
----buffers.
+---Makes a model from its definition (functions such as forward), its options, parameters and buffers.
 ---@param definition table  an mr.models.Definition that was checked
----@param config table      options of the model
 ---@param names string[]    names of the parameters, in order
----@param parameters mr.Tensor[]
----@param buffers table<string, mr.Tensor>
----@return mr.Model
 function M.new(definition, config, names, parameters, buffers)
   for i, parameter in ipairs(parameters) do parameters[i] = parameter:requires_grad() end
   local repeats = definition.repeats
@@ -83,18 +77,14 @@ end
 
 ---Returns true if the method `penalty` or `constrain` of an mr.Model does nothing, because the
 ---model has no penalty or no constraint.
----@param model any
 ---@param method "penalty"|"constrain"
----@return boolean
 ---Example: `require("moonrank.models.model").does_nothing(mr.models.linear{inputs = 2}, "penalty")   --> true`
 function M.does_nothing(model, method)
   return getmetatable(model) == Model and rawget(model, method) == nil and not model._definition[method]
 end
 
----Raises an error if `batch` is not a table, or lacks a field that the model needs, such as
----`features`.
+---Raises an error if `batch` is not a table, or lacks a field that the model needs, such as `features`.
 ---@param kind string        kind of the model, for messages
----@param batch any
 ---@param needed string[]    among "lists", "features", "users", "items"
 ---@param device? string     device of the model's parameters, where the batch's tensors must be
 function M.check_batch(kind, batch, needed, device)
@@ -111,8 +101,7 @@ function M.check_batch(kind, batch, needed, device)
   end
 end
 
--- Raises an error unless the function `forward` of a model that a script defined returned one score per row, with the
--- parameters' dtype.
+-- Raises an error unless a script's `forward` returned one score per row, with the parameters' dtype.
 local function check_scores(self, scores, batch)
   local where, rows = "model " .. self.kind, batch.lists.rows
   check.expect(check.is_tensor(scores), where, "the result of forward", scores, "a tensor of one score per row")
@@ -172,7 +161,6 @@ function M.is(model) return getmetatable(model) == Model end
 
 ---Returns a function that scores batches like the model, but does not check the batch, to save
 ---time. A model that a script defined is returned unchanged, because its scores must be checked.
----@param model mr.Model
 ---@return fun(batch: mr.Batch): mr.Tensor
 function M.unchecked(model)
   local forward = model._forward
@@ -345,8 +333,6 @@ end
 
 ---Returns the text of an option's value in a saved file. A number is written with as few digits as
 ---reading it back exactly requires, a list with commas between its entries.
----@param value any
----@return string
 function M.written(value)
   if type(value) == "table" then return table.concat(value, ",") end
   if math.type(value) ~= "float" then return tostring(value) end
@@ -354,7 +340,8 @@ function M.written(value)
   return tonumber(short) == value and short or ("%.17g"):format(value)
 end
 
-local function options_text(config)
+---Returns the options of a model as text, sorted by name: "k = 100, users = 30".
+function M.options_text(config)
   local parts = {}
   for _, name in ipairs(check.names(config)) do
     local value = config[name]
@@ -364,10 +351,9 @@ local function options_text(config)
   return core.safe_text(table.concat(parts, ", "))
 end
 
--- Returns the model as text: its options, and one line for each parameter and buffer with name, sizes and number of
--- entries.
+-- Returns the model as text: its options, and a line for each parameter and buffer.
 function Model:__tostring()
-  local lines = { ("%s{%s}, %d parameters"):format(self.kind, options_text(self.config), self:size()) }
+  local lines = { ("%s{%s}, %d parameters"):format(self.kind, M.options_text(self.config), self:size()) }
   local names, values = self:state()
   local widths, rows = { 0, 0, 0 }, {}
   for i, name in ipairs(names) do
@@ -382,19 +368,19 @@ function Model:__tostring()
   return table.concat(lines, "\n")
 end
 
+---Writes a file of a model: its kind, its options, and its tensors with their names.
+function M.write(path, kind, config, names, values)
+  local keys, texts = { "kind" }, { kind }
+  for _, name in ipairs(check.names(config)) do keys[#keys + 1], texts[#texts + 1] = name, M.written(config[name]) end
+  core.make_folder(path)
+  core.save_tensors(path, "moonrank model 1", names, values, keys, texts)
+end
+
 ---Saves the model's parameters, buffers and options to a safetensors file, completely or not at
 ---all. The folder of the file is created if necessary. An existing file is replaced if it is a
 ---saved model; any other existing file is an error and is not changed. If `path` is a symbolic
 ---link, the file that the link leads to is replaced.
 ---@param path string
-function Model:save(path)
-  local names, values = self:state()
-  local keys, texts = { "kind" }, { self.kind }
-  for _, name in ipairs(check.names(self.config)) do
-    keys[#keys + 1], texts[#texts + 1] = name, M.written(self.config[name])
-  end
-  core.make_folder(path)
-  core.save_tensors(path, "moonrank model 1", names, values, keys, texts)
-end
+function Model:save(path) M.write(path, self.kind, self.config, self:state()) end
 
 return M

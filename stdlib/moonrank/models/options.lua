@@ -3,6 +3,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local options = require "moonrank.options"
+local tensors = require "moonrank.tensor"
 
 local M = {}
 
@@ -24,12 +25,16 @@ M.of_pairs = options.unlisted("models of users and items", {
 
 M.init = { "init", "number", default = 0.01, above = 0, help = "initial factors are uniform in (-init, init)" }
 
+---Makes the initial factors of the "users" or "items" of a matrix factorisation, by its options.
+function M.factors(name, o)
+  return tensors.uniform({ o[name], o.factors },
+    { low = -o.init, high = o.init, seed = o.seed, stream = "mf " .. name, dtype = o.dtype })
+end
+
 M.inputs = { "inputs", "integer", required = true, least = 1, also = { "input_dim", "in_features", "n_features" },
   help = "number of features" }
 
 ---Returns the declaration of a model's option `hidden`, the widths of its hidden layers.
----@param default integer[]
----@param help? string  text for the documentation, in place of the usual one
 ---@return mr.options.Row
 function M.hidden(default, help)
   return { "hidden", "integer[]", default = default, least = 1, also = { "hidden_layer_sizes", "layers", "units" },
@@ -37,21 +42,16 @@ function M.hidden(default, help)
 end
 
 ---Returns the declaration of a model's option `activation`, the function after its hidden layers.
----@param default string
----@param help? string  text for the documentation, in place of the usual one
 ---@return mr.options.Row
 function M.activation(default, help)
   return { "activation", "string", default = default, choices = { "relu", "tanh", "sigmoid", "softplus" },
     help = help or "activation of the hidden layers" }
 end
 
----Types that a script can give to the required options of a model that it defines
----(mr.models.define).
+---Types that a script can give to the required options of a model that it defines (mr.models.define).
 M.types = { "integer", "number", "string", "boolean", "integers" }
 
 ---Returns true if the value is a table of integers with the keys 1, 2, ... and no other keys.
----@param value any
----@return boolean
 ---Example: `require("moonrank.models.options").are_integers{1, 0.5}   --> false`
 function M.are_integers(value)
   if type(value) ~= "table" then return false end
@@ -63,9 +63,6 @@ end
 
 ---Raises an error if the value of a model's option cannot be saved in a model file. Numbers, texts,
 ---booleans and lists of integers can be saved.
----@param where string  function name for error messages
----@param name string
----@param value any
 function M.check_storable(where, name, value)
   local kind = type(value)
   local is_text = kind == "string" and utf8.len(value)
@@ -78,8 +75,7 @@ end
 -- Returns the type of an option whose default value is `default`. A default that is an integer gives the type "number".
 local function type_of_default(default) return type(default) == "table" and "integer[]" or type(default) end
 
--- Returns the declaration of an option of a model that a script defines. The option is required unless it has a
--- default.
+-- Returns the declaration of an option of a script's model, which is required unless it has a default.
 local function row_of(name, required, default)
   local row = { help = "" }
   if common[name] then
@@ -96,7 +92,6 @@ end
 
 ---Returns the declaration of all options of a model that a script defines, including `seed` and
 ---`dtype`, which every model has.
----@param where string  function name for error messages
 ---@param definition mr.models.Definition  with `required` and `options`, whose types are checked here
 ---@return mr.options.Declaration
 function M.of_definition(where, definition)
@@ -119,9 +114,6 @@ end
 
 ---Converts the text of an option in a saved file to a value of the option's type. If the
 ---option is a number but the text is not, the text is returned unchanged.
----@param text string
----@param row? mr.options.Row
----@return any
 ---Example: `require("moonrank.models.options").from_text("2", {"k", "number"})   --> 2`
 function M.from_text(text, row)
   local kind = row and row[2]

@@ -4,8 +4,7 @@ local check = require "moonrank.check"
 
 local M = {}
 
--- Returns the names of `tensors` in the order `order`, which must contain each name once. Without `order`, the names
--- are sorted.
+-- Returns the names of `tensors` in the order `order`, which must have each once; sorted without `order`.
 local function ordered(where, tensors, order)
   local known, names = {}, order or {}
   for name in pairs(tensors) do
@@ -30,11 +29,7 @@ end
 
 ---Checks a model's tensors by name, and returns the names and the tensors in order. Raises an error
 ---for a name that is not a text, a value that is not a tensor, or a tensor with two names.
----@param where string  function name for error messages
 ---@param tensors any      tensors by name
----@param order? string[]
----@return string[] names
----@return mr.Tensor[] values
 function M.listed(where, tensors, order)
   check.expect(type(tensors) == "table", where, "the result", tensors, "tensors by name")
   local names, values, called = ordered(where, tensors, order), {}, {}
@@ -52,10 +47,7 @@ end
 
 ---Returns a tensor of a file. Raises an error if the file lacks it, or if it has another shape or type.
 ---@param by_name table<string, mr.Tensor>  tensors of the file
----@param name string
 ---@param shape? integer[]  (default: any shape and type)
----@param dtype? string
----@return mr.Tensor
 function M.saved(by_name, name, shape, dtype)
   local x = by_name[name]
   if not x then check.fail("the file has no tensor '%s'", name) end
@@ -68,9 +60,6 @@ end
 
 ---Raises an error unless there is at least one tensor, and all tensors have the same floating point
 ---type and are on the same device.
----@param where string  function name for error messages
----@param names string[]
----@param values mr.Tensor[]
 ---@param dtype? string  type that the model's option `dtype` requires
 function M.check_leaves(where, names, values, dtype)
   local first = values[1]

@@ -37,14 +37,10 @@ local function grades_of(train, users, items)
     :scatter_add(1, cells, grades):reshape(users, items)
 end
 
----Returns float64 vectors of users [users, width] and items [items, width], whose inner products are
----the matrix of grades, projected onto its first singular vectors. `width` is `factors`, or the
----smaller number of users and items.
+---Returns float64 vectors of users and of items, whose inner products are the matrix of grades, projected onto its
+---first singular vectors: `factors`, or as many as there are users or items.
 ---@param train mr.Dataset  with users and items
----@param users integer
----@param items integer
 ---@param o { factors: integer, iterations: integer, seed: integer }
----@return mr.Tensor, mr.Tensor
 function M.vectors(train, users, items, o)
   local grades = grades_of(train, users, items)
   local rows = users <= items and grades or grades:t()

@@ -91,16 +91,14 @@ function Recommendations:__tostring()
   return text .. "\n" .. self.candidates
 end
 
--- Returns the number of users or items (`name` is "users" or "items"): the option of recommend with this name, or else
--- the number in the model's config.
+-- Returns the number of "users" or "items": the option of recommend, or else that of the model's config.
 local function number_of(model, o, name)
   local value = o[name] or model.config[name]
   return check.expect(math.type(value) == "integer" and value > 0, "recommend", name, value,
     "a positive integer, because the model does not state its number of %s", name)
 end
 
--- Returns the ratings or the dataset whose items a user already knows: `given` itself, or its training part if `given`
--- is a fold.
+-- Returns the ratings or the dataset with items that a user knows: `given`, or the training part of a fold.
 local function part_of(given, what)
   if known_items.is_ratings(given) or type(given) == "table" and check.field(given, "lists") then return given end
   local train = type(given) == "table" and check.field(given, "train")
@@ -109,8 +107,7 @@ local function part_of(given, what)
     "ratings, a dataset of users and items such as fold.train, a fold, or a table of these")
 end
 
--- Returns the option `seen` as a table of ratings and datasets. A script may pass one dataset, ratings or fold, or a
--- table with several.
+-- Returns the option `seen`, one dataset or a table of several, as a table.
 local function parts_of(seen)
   if seen == nil then return {} end
   if type(seen) ~= "table" or getmetatable(seen) or check.field(seen, "lists") then return { part_of(seen, "seen") } end
@@ -120,15 +117,13 @@ local function parts_of(seen)
   return parts
 end
 
--- Returns the names of users and items in the file from which a dataset or ratings were read; nil if there are no
--- names.
+-- Returns the names of users and items in the file from which data were read; nil if there are none.
 local function ids_of(part)
   if known_items.is_ratings(part) then return { users = part.user_ids, items = part.item_ids } end
   return part and part.ids or nil
 end
 
--- Returns the number of the user whose name is `o.user` in the file of the data. The names are taken from the first
--- dataset or ratings in the option `seen`.
+-- Returns the number of the user whose name is `o.user` in the first data of the option `seen`.
 local function user_of(o)
   local part = parts_of(o.seen)[1]
   local ids = ids_of(part)
@@ -154,8 +149,7 @@ local function check_options(o, users, items)
   if o.names and #o.names < items then check.length("recommend", "names", #o.names, items, "one for each item") end
 end
 
--- Returns a sentence with the number of user-item pairs that were not recommended because the user already knows the
--- item. Only users who got recommendations are counted.
+-- Returns a sentence with the number of user-item pairs that were left out because the user knows the item.
 local function left_out_words(o, known, chosen, items)
   if o.seen == nil then return ("candidates: all %d items; without seen no item is left out"):format(items) end
   return ("candidates: all %d items; known = %s leaves out %d user-item pairs that are in seen"):format(items, o.known,
@@ -198,24 +192,8 @@ local recommend_options = declare("mr.RecommendOptions", {
   { "names", "string[]", help = "names of the items, for printing" },
 })
 
----Returns the k items with the highest scores for a user, or for all users. With equal scores, the
----item with the lower number comes first. `seen` has the items that users already know: ratings, a
----part of a fold, a fold (its training part), or a table of these. `known` says which items of
----`seen` are left out: "rated" (default) all rated items, also with ratings below the threshold of
----relevance; "relevant" only relevant items; "none" no items. A part of a fold includes ratings
----that are in none of its lists, like in fold:evaluate. `user` is a number or, with `seen`, the
----user's name in the file.
+---Implements mr.Model:recommend for models and baselines.
 ---@param model mr.Model  a model that scores users and items
----@param options? mr.RecommendOptions
----@return mr.Recommendations
----Example:
----```lua
----local ratings = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4)
----local model = mr.models.popularity{fold = ratings:folds{k = 3}[1]}
----local unrated = model:recommend{user = 2, k = 90, seen = ratings}
----local not_relevant = model:recommend{user = 2, k = 90, seen = ratings, known = "relevant"}
----#unrated:of(2) < #not_relevant:of(2)   --> true
----```
 function M.recommend(model, options)
   local o = recommend_options:read("recommend", options)
   local users, items = number_of(model, o, "users"), number_of(model, o, "items")

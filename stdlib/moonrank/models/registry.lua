@@ -44,8 +44,7 @@ local definition_options = declare("mr.models.Definition", {
     help = "scores depend on batch and parameters alone, so that a GPU may replay an epoch" },
 })
 
--- Raises an error if a script passes an option to a model that it defined without any options. The error shows how to
--- declare the option, because forgetting this is a frequent mistake.
+-- Raises an error for an option of a script's model without any options; it shows how to declare the option.
 local function check_declared(where, definition, given)
   if definition.built_in or next(definition.required) or next(definition.options) or type(given) ~= "table" then
     return
@@ -58,8 +57,7 @@ local function check_declared(where, definition, given)
   end
 end
 
--- Checks the options of a model and fills in defaults. An option that is a list is copied, so that a later change of
--- the script's table does not change the model.
+-- Checks the options of a model and fills in defaults. Lists are copied, because scripts may change theirs.
 local function options_of(definition, given)
   local where = "mr.models." .. definition.name
   check_declared(where, definition, given)
@@ -111,8 +109,6 @@ end
 
 ---Checks and registers a model definition of a script under the name `name`; an earlier definition
 ---is replaced. Returns the constructor: a function from options to a model.
----@param name string
----@param given mr.models.Definition
 ---@param undo fun()  called when the definition is undone
 ---@return fun(options?: table): mr.Model
 function M.define(name, given, undo)
@@ -128,7 +124,6 @@ end
 
 ---Registers a model definition of Moonrank. Returns the constructor: a function from options to a
 ---model. Scores of the model are not checked, and scripts cannot define a model with the same name.
----@param name string
 ---@param definition table  like mr.models.Definition, but `options` is the declaration of all options
 ---@return fun(options?: table): mr.Model
 function M.built_in(name, definition)
@@ -139,8 +134,7 @@ end
 ---Returns true if a script defined a model with the name `name`.
 function M.of_script(name) return known[name] ~= nil and not known[name].built_in end
 
--- Replaces the parameters and buffers of a new model by tensors from a file. Missing tensors, and other sizes or types,
--- are errors.
+-- Replaces parameters and buffers of a new model by those of a file, which must have the same sizes and types.
 local function fill(made, by_name)
   local names, values = made:state()
   for i, name in ipairs(names) do
@@ -150,18 +144,15 @@ local function fill(made, by_name)
   return made
 end
 
----Makes a model from the contents of its saved file: first with initial parameters, which tensors
----of the file then replace. The size of the file limits how much memory the initial parameters can
----take.
+---Makes a model from the contents of its saved file. It first has initial parameters, whose memory the size of the file
+---limits, and then the tensors of the file.
 ---@param texts table<string, string>     kind and options of the model
----@param by_name table<string, mr.Tensor>
----@return mr.Model
 function M.restore(texts, by_name)
   if baselines.kinds[texts.kind] then return baselines.restore(texts, by_name) end
   local definition = known[texts.kind]
   if not definition then
-    local kinds = { table.unpack(check.names(baselines.kinds)) }
-    table.move(check.names(known), 1, #check.names(known), #kinds + 1, kinds)
+    local kinds = check.names(baselines.kinds)
+    for kind in pairs(known) do kinds[#kinds + 1] = kind end
     table.sort(kinds)
     check.fail("the kind of model in the file is %s, expected one of: %s. mr.models.define defines others",
       check.found(texts.kind), table.concat(kinds, ", "))

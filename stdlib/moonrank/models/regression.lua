@@ -10,9 +10,8 @@ local M = {}
 
 local function columns_of(_, p) return p end
 
--- Raises an error if memory is too small for the solver. The solver needs a few copies of the features and several
--- square matrices; `side` returns the number of rows of such a matrix from the numbers of rows and columns of the
--- features.
+-- Raises an error if memory is too small for the solver: a few copies of the features, and square matrices with as many
+-- rows as `side` returns from the numbers of rows and columns of the features.
 local function check_memory(where, features, side)
   local n, p = #features, features:size(2)
   local bytes = 8 * (4 * n * p + 8 * side(n, p) ^ 2)
@@ -56,8 +55,7 @@ local function linear(o, weights, bias)
   }
 end
 
--- Returns features and grades minus their means, so that the regression needs no intercept, and also the means. With
--- `intercept = false`, nothing is subtracted.
+-- Returns features and grades minus their means (with an intercept), and the means.
 local function centred(o, x, y)
   if not o.intercept then return x, y, core.full({ x:size(2) }, 0, "float64", "cpu"), 0 end
   local mean_x, mean_y = x:mean(1), y:mean():item()

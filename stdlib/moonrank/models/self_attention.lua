@@ -53,8 +53,7 @@ local function linear(self, x, name, activation)
 end
 local function norm(self, x, name) return x:layer_norm(self[name .. ".gain"], self[name .. ".bias"]) end
 
--- Computes one block of the network: adds to x the output of attention, and then the output of a network with one
--- hidden layer. `dropped` applies dropout to both outputs before they are added.
+-- Computes a block: adds the output of attention to x, and then that of a network with one hidden layer.
 local function run_block(self, x, block, lists, dropped)
   local function layer(of, name, activation) return linear(self, of, block .. name, activation) end
   local seen = norm(self, x, block .. "norm1")

@@ -20,12 +20,10 @@ local function solution(a, b)
   return found
 end
 
----Returns the weights w that minimise |y - X w|^2 + alpha |w|^2, for alpha above 0. If X has fewer
----rows than columns, w = X' (X X' + alpha I)^-1 y is computed, so that the matrix to be solved is
----small.
+---Returns the weights w that minimise |y - X w|^2 + alpha |w|^2, for alpha above 0. With fewer rows than columns, this
+---is w = X' (X X' + alpha I)^-1 y, where the matrix to be solved is small.
 ---@param x mr.Tensor  [rows, width] float64
 ---@param y mr.Tensor  [rows]
----@param alpha number
 ---@return mr.Tensor  [width]
 function M.ridge(x, y, alpha)
   local rows, width = #x, x:size(2)
@@ -70,9 +68,8 @@ local function descend(o, set, w, fits)
   return changed
 end
 
--- Returns the numbers of the columns to descend over (the working set): all columns with a nonzero weight, and the
--- columns of weight 0 with the largest slopes above the penalty. The latter are at most 64, or at most as many as the
--- former if the former are more than 64.
+-- Returns the numbers of the columns to descend over: those with a nonzero weight, and as many (or 64 if these are
+-- fewer) of weight 0 with the largest slopes above the penalty.
 local function working_set(o, w, slopes)
   local numbers, others = {}, {}
   for k, slope in ipairs(slopes) do
@@ -87,9 +84,8 @@ local function working_set(o, w, slopes)
   return numbers
 end
 
--- Runs coordinate descent on the columns of a working set until the duality gap on these columns is at most `enough`,
--- a pass changes no weight, or `passes` passes are done. Returns true if a weight changed, and the number of passes of
--- this call. An empty set has no pass.
+-- Runs coordinate descent on some columns until their duality gap is at most `enough`, no weight changes, or `passes`
+-- are done. Returns whether a weight changed, and the number of passes. An empty set has no pass.
 local function descend_in(o, columns, numbers, w, enough, passes)
   if #numbers == 0 then return false, 0 end
   local x, part = columns:rows(core.tensor(numbers, "int64", "cpu")), {}
@@ -117,9 +113,8 @@ local function measured(o, columns, w)
   return gap, slopes:totable()
 end
 
----Returns the weights w that minimise |y - X w|^2 / 2 + penalty |w|_1 (the lasso), found by
----coordinate descent on working sets of columns, starting at 0. The matrix X'X of all columns is
----never formed. x is [rows, width] and y is [rows], float64.
+---Returns the weights w that minimise |y - X w|^2 / 2 + penalty |w|_1 (the lasso), by coordinate descent on working
+---sets of columns from 0, without X'X of all columns. x is [rows, width] and y is [rows], float64.
 ---@param o { x: mr.Tensor, y: mr.Tensor, penalty: number, tolerance: number, passes: integer }
 ---@return number[] weights
 ---@return number? gap  duality gap; nil if it is at most the tolerance
@@ -139,9 +134,8 @@ function M.lasso(o)
   end
 end
 
----Returns the objective of logistic regression of rows: a function from weights to the cross
----entropy of rows that are relevant (1) or not (0), its gradient and its matrix of second
----derivatives. The last two are computed only if the argument `curved` is true.
+---Returns the objective of logistic regression of rows: a function from weights to the cross entropy and, if `curved`
+---is true, its gradient and its matrix of second derivatives.
 ---@param x mr.Tensor  [rows, width] float64
 ---@param relevant mr.Tensor  [rows]
 ---@return fun(w: mr.Tensor, curved: boolean): number, mr.Tensor?, mr.Tensor?
@@ -171,10 +165,8 @@ local function of_list(x, better, w, curved)
   return value, gradient, x:t():matmul(x * curves:sum(2):reshape(n, 1)) - x:t():matmul(curves:matmul(x))
 end
 
----Returns the objective of logistic regression of pairs, and the number of pairs. The objective is
----a function from weights to the sum of log(1 + exp(-(s_i - s_j))) over pairs of rows of a list
----with grades y_i > y_j, its gradient and its matrix of second derivatives. The last two are
----computed only if the argument `curved` is true.
+---Returns the objective of logistic regression of pairs, like `rows`: the sum of log(1 + exp(-(s_i - s_j))) over pairs
+---of rows of a list with grades y_i > y_j. Also returns the number of pairs.
 ---@param x mr.Tensor  [rows, width] float64
 ---@param y mr.Tensor  [rows] float64
 ---@param sizes integer[]  number of rows of each list
@@ -212,8 +204,6 @@ local most_steps = 100
 ---Returns the weights w that minimise f(w) + alpha / 2 |w|^2, found by Newton's method with step
 ---halving, starting at 0.
 ---@param f fun(w: mr.Tensor, curved: boolean): number, mr.Tensor?, mr.Tensor?  like M.rows
----@param width integer
----@param alpha number
 ---@param free boolean  whether the last weight has no penalty
 ---@return number[] weights
 ---@return boolean? unfinished  true if the method did not converge

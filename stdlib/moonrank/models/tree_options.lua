@@ -3,6 +3,8 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
+local model_options = require "moonrank.models.options"
+local models = require "moonrank.models.model"
 
 local M = {}
 
@@ -118,8 +120,6 @@ local passed = { "depth", "eta", "subsample", "colsample_bytree", "colsample_byn
   "min_child_weight", "method", "bins", "trees", "classes", "threads", "seed" }
 
 ---Checks the options of mr.models.trees and returns them with defaults filled in.
----@param options? mr.models.TreeOptions
----@return table
 function M.checked(options)
   local o = tree_options:read(where, options)
   if o.method == "exact" then check.leave_out(where, "bins", o.bins, "method = 'exact' has no bins") end
@@ -129,40 +129,28 @@ function M.checked(options)
   return o
 end
 
----Returns the names and values (as texts) of XGBoost's parameters for the options of
----mr.models.trees.
----@param o table
----@return string[] names, string[] values
+---Returns the names and values (as texts) of XGBoost's parameters for the options of mr.models.trees.
 function M.parameters(o)
   local own = o.objective == "loss"
   local names = { "objective", "seed_per_iteration", "booster", "validate_parameters" }
   local values = { own and "reg:squarederror" or o.objective, "true", "gbtree", "false" }
   if own then names[#names + 1], values[#values + 1] = "base_score", "0" end
   for _, name in ipairs(passed) do
-    if o[name] ~= nil then names[#names + 1], values[#values + 1] = their_names[name] or name, M.written(o[name]) end
+    if o[name] ~= nil then
+      names[#names + 1], values[#values + 1] = their_names[name] or name, models.written(o[name])
+    end
   end
   return names, values
 end
 
----Returns the text of an option's value for XGBoost and for a saved file. A number has 14 digits if
----these are read back as exactly the same number, otherwise 17.
-function M.written(value)
-  if math.type(value) ~= "float" then return tostring(value) end
-  local short = ("%.14g"):format(value)
-  return tonumber(short) == value and short or ("%.17g"):format(value)
-end
-
 ---Returns the options of trees from the texts in their saved file, after checking them.
----@param texts table<string, string>
----@return table
 function M.read(texts)
   local options = {}
   for name, text in pairs(texts) do
     if name ~= "kind" then
       local row = tree_options.by_name[name]
       if not row then check.fail("'%s' is not an option of mr.models.trees", core.safe_text(name)) end
-      options[name] = row[2] == "integer" and math.tointeger(tonumber(text))
-        or row[2] == "number" and tonumber(text) or text
+      options[name] = model_options.from_text(text, row)
     end
   end
   local o = M.checked(options)

@@ -17,8 +17,6 @@ local M = {}
 local Trees = check.class("mr.Trees")
 
 ---Makes a model that has no trees yet; mr.fit grows them.
----@param options? mr.models.TreeOptions
----@return mr.Trees
 function M.new(options)
   local o = tree_options.checked(options)
   local there, why = pcall(core.xgboost_version)
@@ -123,13 +121,9 @@ end
 
 ---Returns the options and the number of trees as text.
 function Trees:__tostring()
-  local parts = {}
-  for _, name in ipairs(check.names(self.config)) do
-    parts[#parts + 1] = ("%s = %s"):format(name, tostring(self.config[name]))
-  end
   local many = self._rounds * self.config.trees * (self.config.classes or 1)
   local grown = self._rounds == 0 and "not grown yet" or ("%d trees in %d rounds"):format(many, self._rounds)
-  return ("trees{%s}, %s"):format(core.safe_text(table.concat(parts, ", ")), grown)
+  return ("trees{%s}, %s"):format(models.options_text(self.config), grown)
 end
 
 ---Saves the trees and the options to a safetensors file, completely or not at all. An existing file
@@ -137,16 +131,10 @@ end
 ---@param path string
 function Trees:save(path)
   if self._rounds == 0 then check.fail "save: these trees are not grown yet. Call mr.fit{model = ...} before" end
-  local keys, texts = { "kind" }, { "trees" }
-  for _, name in ipairs(check.names(self.config)) do
-    keys[#keys + 1], texts[#texts + 1] = name, tree_options.written(self.config[name])
-  end
-  core.make_folder(path)
-  core.save_tensors(path, "moonrank model 1", { "trees" }, { self._booster:to_tensor(self._rounds) }, keys, texts)
+  models.write(path, "trees", self.config, { "trees" }, { self._booster:to_tensor(self._rounds) })
 end
 
--- Returns XGBoost's booster (the trees) from the tensors of a saved file. All indices in the file are checked before
--- XGBoost reads them.
+-- Returns XGBoost's booster from the tensors of a file, after checks of all indices in it.
 function Trees:_read(by_name)
   local o = self.config
   if not by_name.trees then check.fail "the file has no tensor 'trees'" end
@@ -154,11 +142,7 @@ function Trees:_read(by_name)
   return core.read_booster(by_name.trees, o.features, o.classes or 0, objective, o.threads)
 end
 
----Makes a model of trees from the contents of its saved file. All contents are checked before
----XGBoost reads them.
----@param texts table<string, string>
----@param by_name table<string, mr.Tensor>
----@return mr.Trees
+---Makes a model of trees from the contents of its saved file. All contents are checked before XGBoost reads them.
 function M.restore(texts, by_name)
   local model = M.new(tree_options.read(texts))
   model._booster = model:_read(by_name)

@@ -17,8 +17,7 @@ local function described(x)
     or check.kind(x)
 end
 
--- Raises an error unless `x` is a tensor of the model's type and device with `count` rows (any number if `count` is
--- false) and the given number of dimensions.
+-- Raises an error unless `x` fits the model's type and device, `dims`, `count` (false: any) and `width`.
 local function check_tensor(model, what, x, dims, count, width)
   local first = model:parameters()[1]
   local fits = check.is_tensor(x) and x.dims == dims and x.dtype == first.dtype and x.device == first.device
@@ -29,9 +28,8 @@ local function check_tensor(model, what, x, dims, count, width)
     first.dtype, first.device)
 end
 
--- Returns the vectors of users and of items from the model's function `vectors`, after checks of their shapes. If the
--- function returns biases of items, each item's vector gets its bias as a further entry, and each user's vector gets a
--- 1, so that inner products include the biases. The results are differentiable.
+-- Returns the vectors of users and of items from the model's function `vectors`, differentiable and checked. Biases of
+-- items become a further entry of their vectors, beside a 1 in those of users.
 local function joined(model)
   local users, items, biases = model._definition.vectors(model._view)
   if model._definition.built_in then return users, items end
@@ -62,12 +60,10 @@ local function sample(users, items, device)
     users = core.tensor(of_list, "int64", device), items = core.tensor(of_row, "int64", device) }
 end
 
--- Raises an error unless `forward` of a script's model returns the inner products of its vectors, for a few users and
--- items.
+-- Raises an error unless a script's `forward` returns the inner products of its vectors, for a few rows.
 local function check_products(model, users, items)
   local batch = sample(users, items, users.device)
-  local ok, scores = pcall(model, batch)
-  if scores == "interrupted" then error(scores, 0) end
+  local ok, scores = check.attempt(model, batch)
   if not ok then
     check.fail("model %s: vectors needs a function forward that scores users and items, but forward failed: %s",
       model.kind, check.retold(scores))
@@ -96,19 +92,12 @@ end
 
 ---Returns two matrices, users and items, whose rows have the model's scores as inner products; they
 ---are differentiable. Returns nil for a model without vectors.
----@param model mr.Model
----@return mr.Tensor? users
----@return mr.Tensor? items
 function M.recorded(model)
   if M.has(model) then return joined(model) end
 end
 
----Returns two matrices, users and items, if the model's scores are inner products of their rows,
----added up as in lists:factor_scores. Returns nil for other models and for functions. If a script
----defined the model, the vectors are compared with the scores of a few rows.
----@param model any
----@return mr.Tensor? users
----@return mr.Tensor? items
+---Returns two matrices, users and items, whose rows have the model's scores as inner products; nil for other models and
+---for functions. The vectors of a script's model are compared with the scores of a few rows.
 function M.of(model)
   if not M.has(model) then return nil end
   return tensors.no_grad(function()
@@ -121,8 +110,7 @@ function M.of(model)
   end)
 end
 
----Returns a function that scores batches by inner products of vectors that `of` returned; nil
----without vectors.
+---Returns a function that scores batches by inner products of vectors that `of` returned; nil without vectors.
 ---@param users mr.Tensor?
 ---@param items mr.Tensor?
 ---@return (fun(batch: mr.Batch): mr.Tensor)?

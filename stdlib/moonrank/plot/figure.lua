@@ -16,7 +16,6 @@ local M = { Figure = Figure }
 ---Makes a figure of one or several panels, which are placed row by row.
 ---@param o table  kind and panels; optional: columns (panels in a row), title, caption, width and height
 ---   in pixels, legend
----@return mr.Figure
 function M.new(o)
   for _, words in ipairs{ o.title or "", o.caption or "", o.panels[1].title or "" } do text.plain(words) end
   local width, height = math.floor(o.width or 640), math.floor(o.height or 420)
@@ -37,9 +36,8 @@ local function terminal_line(kind, width, height)
   return terminals[kind]:format(width, height)
 end
 
--- Corrects the SVG that gnuplot writes. The font "sans:Bold" becomes the SVG font "sans-serif" with the attribute
--- font-weight. "]]>" in a label is escaped, because it is not valid XML. Text of the figure cannot match the pattern of
--- the font, because its < is written &lt;.
+-- Corrects gnuplot's SVG: the font "sans:Bold" becomes "sans-serif" with font-weight, and "]]>", which is not valid
+-- XML, is escaped. Texts of the figure cannot match the font's pattern, because their < is written &lt;.
 local function corrected(svg)
   svg = svg:gsub('(<g [^<>]-font%-family=)"sans(:?B?o?l?d?)"', function(before, bold)
     return before .. '"sans-serif"' .. (bold == ":Bold" and ' font-weight="bold"' or "")
@@ -121,8 +119,7 @@ local function draw_panels(page, o, area, shared)
   end
 end
 
--- Draws the title and the legend above all panels, and the caption below all panels. Returns the area that is left for
--- the panels.
+-- Draws the title and the legend above all panels, and the caption below. Returns the area between them.
 local function frame(page, o, shared)
   local area = { x = 0, y = 0, w = page.width, h = page.height }
   local function take(pixels) area.y, area.h = area.y + pixels, area.h - pixels end

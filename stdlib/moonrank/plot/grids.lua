@@ -41,15 +41,14 @@ local category_options = declare("mr.plot.Categories", {
 
 local bars_options = declare("mr.plot.Bars", {
   "Data",
-  { "series", "mr.plot.Bar[]", help = "several series; the options of a single one may be given without this list" },
+  series.row "mr.plot.Bar",
   { "labels", "boolean|string", default = false,
     help = "the value at the end of each bar: true, or a format such as \"%.2f\"" },
 }, category_options, bar_series, marks.scales, marks.common)
 
 local intervals_options = declare("mr.plot.Intervals", {
   "Data",
-  { "series", "mr.plot.Interval[]",
-    help = "several series; the options of a single one may be given without this list" },
+  series.row "mr.plot.Interval",
   scale.range_row("range", "that of the data", "value"),
 }, category_options, interval_series, marks.common)
 
@@ -95,8 +94,7 @@ local function check_interval(where, one, who, low, high)
   end
 end
 
--- Reads the series of a bar chart or of a figure of intervals. The option `errors` is converted to interval ends `low`
--- and `high`.
+-- Reads the series of bars or of intervals. The option `errors` is converted to `low` and `high`.
 local function read_series(where, o, declaration)
   o.categories = names_of(where, "categories", o.categories)
   local list = {}
@@ -131,8 +129,7 @@ end
 
 local function has_interval(one, i) return one.low and scale.finite(one.low[i]) and scale.finite(one.high[i]) end
 
--- Returns the numbers that the axis of a bar chart must cover: 0 (except on a logarithmic axis), and the ends of all
--- bars and error bars.
+-- Returns what the axis of a bar chart must cover: 0, unless it is logarithmic, and all bars and error bars.
 local function bars_extent(list, log)
   local all = log and {} or { 0 }
   for _, one in ipairs(list) do
@@ -149,8 +146,7 @@ local function add_segment(rows, from, to)
   rows[#rows + 1], rows[#rows + 2] = from, to
 end
 
--- Adds the line segments of an error bar: a line from the value `from` to the value `to` at the position `center`, and
--- a cap at both ends of the line.
+-- Adds an error bar: a line between two values at the position `center`, with a cap at both ends.
 local function add_error(rows, center, cap, from, to)
   add_segment(rows, { center, from }, { center, to })
   add_segment(rows, { center - cap, from }, { center + cap, from })
@@ -201,9 +197,6 @@ local function add_zero(panel, axis, groups, flip)
 end
 
 ---Builds the panel of a bar chart. Returns the panel and the checked options.
----@param given mr.plot.Bars
----@return table panel
----@return table o
 function M.bars(given)
   local where = "mr.plot.bars"
   local o = bars_options:read(where, given)
@@ -226,8 +219,7 @@ function M.bars(given)
   return panel, o
 end
 
--- Adds series k of `count` series to a panel: its points, its short intervals with caps, and its wide intervals without
--- caps.
+-- Adds series k of `count` series: points, short intervals with caps, and wide intervals without caps.
 local function add_intervals(panel, one, k, count, flip)
   local width, axis = 0.8 / count, flip and panel.x or panel.y
   local points, near, wide = {}, {}, {}
@@ -254,9 +246,6 @@ local function add_intervals(panel, one, k, count, flip)
 end
 
 ---Builds the panel of points with intervals. Returns the panel and the checked options.
----@param given mr.plot.Intervals
----@return table panel
----@return table o
 function M.intervals(given)
   local where = "mr.plot.intervals"
   local o = intervals_options:read(where, given)
@@ -276,8 +265,7 @@ local function channels(hex)
   return tonumber(hex:sub(2, 3), 16), tonumber(hex:sub(4, 5), 16), tonumber(hex:sub(6, 7), 16)
 end
 
--- True if a colour of the palette is so dark that letters on it must be white. `share` is the colour's position in the
--- palette, from 0 to 1; brightness is the luma of Rec. 601.
+-- True if letters on a colour, given as a share of the palette, must be white (luma of Rec. 601).
 local function is_dark(palette, share)
   local at = math.max(0, math.min(1, share)) * (#palette - 1)
   local i = math.min(math.floor(at), #palette - 2)
@@ -306,8 +294,7 @@ local function rows_of(where, values)
   return rows
 end
 
--- Returns the range of numbers that the colours of a heat map cover. With a diverging palette, the range is centred at
--- 0 if there are values on both sides of 0.
+-- Returns the range of a heat map's colours, which is centred at 0 for a diverging palette with both signs.
 local function color_range(where, rows, diverging, given)
   local all = {}
   for _, row in ipairs(rows) do table.move(row, 1, #row, #all + 1, all) end
@@ -349,9 +336,6 @@ local function label_of(where, labels, rows)
 end
 
 ---Builds the panel of a heat map. Returns the panel and the checked options.
----@param given mr.plot.Heatmap
----@return table panel
----@return table o
 function M.heatmap(given)
   local where = "mr.plot.heatmap"
   local o = heatmap_options:read(where, given)

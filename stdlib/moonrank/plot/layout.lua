@@ -13,10 +13,8 @@ M.swatch = 24
 
 ---Returns the positions of legend entries, and the number of rows that they take. The first row
 ---begins at (x, y), and a row is at most `width` pixels wide. A longer entry has a row of its own.
----@param entries { name: string }[]
 ---@param x number      pixels from the left edge of the page
 ---@param y number      pixels from the top
----@param width number
 ---@return { entry: table, x: number, y: number }[] positions, integer rows  y: the centre of the entry
 function M.legend(entries, x, y, width)
   local positions, row, at = {}, 1, x
@@ -30,8 +28,6 @@ function M.legend(entries, x, y, width)
 end
 
 ---Returns the entries of a panel's legend that have a name.
----@param panel table
----@return table[]
 function M.named(panel)
   local named = {}
   for _, entry in ipairs(panel.entries) do
@@ -44,9 +40,6 @@ end
 ---Returns the largest distance by which a label was moved.
 ---@param items { y: number }[]  the labels; their y is changed, and they are sorted by y
 ---@param gap number     pixels, as top and bottom
----@param top number
----@param bottom number
----@return number
 ---Example: `require("moonrank.plot.layout").spread({{y = 10}, {y = 10}}, 4, 0, 100)   --> 2.0`
 function M.spread(items, gap, top, bottom)
   table.sort(items, function(a, b) return a.y < b.y end)
@@ -78,8 +71,7 @@ function M.spread(items, gap, top, bottom)
   return moved
 end
 
--- Returns the labels at the right edge of a plot area, before overlapping labels are moved apart: names of series at
--- the ends of their lines, and texts of horizontal reference lines.
+-- Returns labels at the right edge, before they are moved apart: names of series and of reference lines.
 local function right_labels(panel, ends, box)
   local items = {}
   local function add(y, words, color)
@@ -98,7 +90,6 @@ end
 
 ---Returns the labels at the right edge of a plot area (texts of horizontal reference lines and,
 ---with `ends`, names of series), moved apart so that they do not overlap.
----@param panel table
 ---@param ends boolean  whether series are named at the ends of their lines
 ---@param box { y: number, h: number }  the plot area in pixels
 ---@return { y: number, text: string, color: string }[]
@@ -108,8 +99,7 @@ function M.right_labels(panel, ends, box)
   return items
 end
 
--- True if the names of series can be written at the ends of their lines. The series must be few, their names short, and
--- the lines must end at the right edge and at different heights.
+-- True if few short names fit at the ends of lines that end at the right edge, at different heights.
 local function ends_are_free(panel, box, width)
   local named = M.named(panel)
   if #named == 0 or #named > 5 or panel.kind ~= "lines" then return false end
@@ -123,7 +113,6 @@ end
 
 ---Returns the texts above the plot for vertical reference lines and shaded regions, each with its
 ---row, and the number of rows. Texts in a row do not overlap.
----@param panel table
 ---@param box { x: number, w: number }  the plot area in pixels
 ---@return { x: number, text: string, half: number, row: integer }[], integer
 function M.top_labels(panel, box)
@@ -216,7 +205,6 @@ end
 ---Returns the layout of a panel of `w` by `h` pixels: a table with the margins around its plot
 ---area, its ticks, and its kind of legend.
 ---@param o { xlabel: boolean, ylabel: boolean, legend: boolean, box?: number }  box: width of the plot area
----@return table plan
 function M.measure(panel, w, h, o)
   local plan = { title = text.wrap(panel.title, o.title_font, w - 2 * M.edge) }
   local above = M.edge + #plan.title * M.title_line + 6

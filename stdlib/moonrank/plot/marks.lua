@@ -29,8 +29,7 @@ M.common = declare("mr.plot.Common", {
   { "ylabel", "string|number", help = "label of the y axis" },
 }, M.page)
 
----Declares the options of figures whose axes have numbers: their ranges, and whether they are
----logarithmic.
+---Declares the options of figures whose axes have numbers: their ranges, and whether they are logarithmic.
 M.scales = declare("mr.plot.Scales", {
   "Axes",
   { "xlog", "boolean", default = false, help = "whether the x axis is logarithmic" },
@@ -56,7 +55,7 @@ local region_options = declare("mr.plot.Region", {
 
 local lines_options = declare("mr.plot.Lines", {
   "Data",
-  { "series", "mr.plot.Line[]", help = "list of lines; the options of a single line may be given without this list" },
+  series.row "mr.plot.Line",
   { "points", "mr.plot.Series", help = "small grey points behind the lines, such as those that a curve was fitted to" },
 }, series.line_options, axes)
 
@@ -67,8 +66,7 @@ local scatter_series = declare("mr.plot.ScatterSeries", {
 
 local scatter_options = declare("mr.plot.Scatter", {
   "Data",
-  { "series", "mr.plot.ScatterSeries[]",
-    help = "several series; the options of a single one may be given without this list" },
+  series.row "mr.plot.ScatterSeries",
   { "size", "number", default = 0.7, above = 0, help = "size of the points" },
   { "diagonal", "boolean", default = false, help = "draw the line y = x" },
 }, series.points_options, axes)
@@ -80,12 +78,10 @@ local ecdf_series = declare("mr.plot.EcdfSeries", {
 
 local ecdf_options = declare("mr.plot.Ecdf", {
   "Data",
-  { "series", "mr.plot.EcdfSeries[]",
-    help = "several series; the options of a single one may be given without this list" },
+  series.row "mr.plot.EcdfSeries",
 }, ecdf_series, axes)
 
--- Raises an error if an option that takes an array of entries got one entry without the array's braces. Such an entry
--- would be taken for an empty array.
+-- Raises an error for one entry without the array's braces, which would be taken for an empty array.
 local function check_list(where, name, list)
   if next(list) ~= nil and #list == 0 then
     check.fail("%s: %s has a field '%s', expected a list of entries", where, name, tostring(next(list)))
@@ -94,10 +90,8 @@ end
 
 ---Returns an empty panel, with the title and legend of the options `o`. It also converts the titles
 ---and labels in `o` to strings.
----@param where string  name of the called function, for errors
 ---@param kind string   "lines", "bars", ...
 ---@param o table       checked options of a figure
----@return table panel
 function M.panel(where, kind, o)
   for _, words in ipairs{ "title", "xlabel", "ylabel", "zlabel", "caption" } do
     if o[words] ~= nil then o[words] = tostring(o[words]) end
@@ -133,8 +127,6 @@ end
 
 ---Returns one array of all numbers in the given fields (such as "y" and "low") of several series.
 ---@param list table<string, number[]>[]  the series
----@param fields string[]
----@return number[]
 function M.gather(list, fields)
   local all = {}
   for _, one in ipairs(list) do
@@ -214,9 +206,6 @@ local function without_gaps(panel, one)
 end
 
 ---Builds the panel of a line figure. Returns the panel and the checked options.
----@param given mr.plot.Lines
----@return table panel
----@return table o
 function M.lines(given)
   local where = "mr.plot.lines"
   local o = lines_options:read(where, given)
@@ -242,9 +231,6 @@ end
 M.shapes = { 7, 9, 5, 13, 11, 6, 8, 4 }
 
 ---Builds the panel of a scatter plot. Returns the panel and the checked options.
----@param given mr.plot.Scatter
----@return table panel
----@return table o
 function M.scatter(given)
   local where = "mr.plot.scatter"
   local o = scatter_options:read(where, given)
@@ -293,12 +279,8 @@ local function steps(values, axis)
   return rows
 end
 
----Builds the panel of empirical distribution functions. Returns the panel and the checked options.
----NaN and infinite values are left out, also from the number of values that shares are divided by. A
----series without finite values is an error.
----@param given mr.plot.Ecdf
----@return table panel
----@return table o
+---Builds the panel of empirical distribution functions, without NaN and infinite values. A series that has only such
+---values is an error. Returns the panel and the checked options.
 function M.ecdf(given)
   local where = "mr.plot.ecdf"
   local o = ecdf_options:read(where, given)

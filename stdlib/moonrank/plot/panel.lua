@@ -10,9 +10,6 @@ local quote, quote_line, number = text.quote, text.quote_line, text.number
 
 ---Returns an object that collects the lines of a gnuplot script in its field `lines`, for a page of
 ---this size. Positions on the page are pixels from its top left corner.
----@param width number
----@param height number
----@return table page
 function M.page(width, height)
   local page = { lines = {}, blocks = 0, width = width, height = height }
   function page.add(format, ...) page.lines[#page.lines + 1] = select("#", ...) > 0 and format:format(...) or format end
@@ -42,8 +39,7 @@ local function data_block(page, rows)
   return "$d" .. page.blocks
 end
 
--- True if gnuplot would cut a tick's label. gnuplot uses a label with a percent sign as a format, and cuts the result
--- to 49 bytes.
+-- True if gnuplot would cut a tick's label: one with a percent sign is a format of at most 49 bytes.
 local function is_cut(words) return #words > 45 and words:find("%", 1, true) ~= nil end
 
 local function tick_list(ticks)
@@ -95,10 +91,6 @@ end
 ---Adds the entries of a legend to a page, in rows. The first row begins at (x, y), and a row is at
 ---most `width` pixels wide.
 ---@param page table              from `page`
----@param entries { name: string }[]
----@param x number
----@param y number
----@param width number
 function M.legend(page, entries, x, y, width)
   for _, position in ipairs((layout.legend(entries, x, y, width))) do
     swatch(page, position.entry, position.x, position.y)
@@ -108,18 +100,14 @@ end
 
 -- Draws the reference lines of a panel that lie within its axes, as gnuplot arrows without heads.
 local function reference_lines(page, panel, look)
-  for _, v in ipairs(panel.vlines or {}) do
-    local at = number(v.at)
-    if v.at >= panel.x.lo and v.at <= panel.x.hi then
-      page.add("set arrow from first %s, graph 0 to first %s, graph 1 nohead%s", at, at, look)
+  local function draw(lines, it, form)
+    for _, line in ipairs(lines or {}) do
+      local at = number(line.at)
+      if line.at >= it.lo and line.at <= it.hi then page.add(form, at, at, look) end
     end
   end
-  for _, h in ipairs(panel.hlines or {}) do
-    local at = number(h.at)
-    if h.at >= panel.y.lo and h.at <= panel.y.hi then
-      page.add("set arrow from graph 0, first %s to graph 1, first %s nohead%s", at, at, look)
-    end
-  end
+  draw(panel.vlines, panel.x, "set arrow from first %s, graph 0 to first %s, graph 1 nohead%s")
+  draw(panel.hlines, panel.y, "set arrow from graph 0, first %s to graph 1, first %s nohead%s")
 end
 
 -- Draws the reference lines and shaded regions of a panel, with their texts above the plot.
@@ -256,8 +244,7 @@ function M.draw(page, panel, region, plan, o)
   plot_command(page, panel, box)
 end
 
----Adds a panel to a page of text characters for the terminal. Here, gnuplot chooses the layout
----itself.
+---Adds a panel to a page of text characters for the terminal. Here, gnuplot chooses the layout itself.
 ---@param page table  from `page`; its width and height are numbers of characters
 function M.draw_text(page, panel)
   page.add("reset")

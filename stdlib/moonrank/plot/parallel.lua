@@ -43,10 +43,7 @@ local looks = { { "#C8C8C8", "1" }, { "#C0392B", "(3,4)" }, { "#777777", "(8,3)"
 
 ---Returns a name without its middle, where "…" is put, so that the name is at most `pixels` wide. A
 ---name that fits is returned whole, and at least two characters remain.
----@param words string
 ---@param size number    of the font, in pixels
----@param pixels number
----@return string
 ---Example: `require("moonrank.plot.parallel").cut("smooth_rank_direct", 11, 80)   --> smooth…irect`
 function M.cut(words, size, pixels)
   words = words:gsub("\n", " ")
@@ -64,8 +61,7 @@ function M.cut(words, size, pixels)
   return shown
 end
 
--- Shortens names so that each is at most `pixels` wide. Returns the names unchanged if two shortened names would be
--- equal.
+-- Shortens names to at most `pixels` each; returns them unchanged if two would become equal.
 local function cut_all(names, size, pixels)
   local shown, seen = {}, {}
   for i, name in ipairs(names) do
@@ -83,8 +79,7 @@ local function number_axis(who, each, values)
   return it
 end
 
--- Reads the options of axis i. Returns the axis, and where each line crosses the axis: from 0 to 1, or false if the
--- line has no value on it.
+-- Returns axis i, and where each line crosses it: from 0 to 1, or false for a line without a value.
 local function read_axis(given, i)
   local each = coordinate_options:read(("%s (axis %d)"):format(where, i), given)
   local who = each.name ~= nil and ("axis '%s'"):format(tostring(each.name)) or "axis " .. i
@@ -119,8 +114,7 @@ local function read_axis(given, i)
   return it, found
 end
 
--- Returns some of the lines as rows for gnuplot: number of the axis, height, colour. A line without a value on the last
--- axis ends before that axis.
+-- Returns lines as rows {axis, height, colour}. A line without a value on the last axis ends before it.
 local function rows_of(lines, positions, colors)
   local rows = {}
   for _, k in ipairs(lines) do
@@ -177,8 +171,7 @@ local function add_layers(panel, o, positions, colors)
   return colored
 end
 
--- Returns the ticks of an axis that is `pixels` long, with positions from 0 to 1. A tick too near to the previous tick
--- is left out.
+-- Returns the ticks of an axis of `pixels` length, from 0 to 1, without ticks too near to the one before.
 local function ticks_of(it, pixels)
   local ticks = {}
   if it.levels then
@@ -232,9 +225,6 @@ local function check_lengths(o, positions)
 end
 
 ---Builds the panel of parallel coordinates. Returns the panel and the checked options.
----@param given mr.plot.Parallel
----@return table panel
----@return table o
 function M.parallel(given)
   local o = parallel_options:read(where, given)
   check.not_empty(where, "axes", o.axes, "{name = ..., values = ...}")

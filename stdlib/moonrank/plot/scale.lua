@@ -18,11 +18,8 @@ local largest_drawn = 1e150
 local function finite(x) return x == x and x <= largest_drawn and x >= -largest_drawn end
 M.finite = finite
 
----Returns true if a number can be drawn on an axis: it is finite, and positive if the axis is
----logarithmic.
+---Returns true if a number can be drawn on an axis: it is finite, and positive if the axis is logarithmic.
 ---@param axis { log: boolean? }
----@param x number
----@return boolean
 function M.shows(axis, x) return finite(x) and (not axis.log or x >= 1 / largest_drawn) end
 
 ---Returns the declaration of an option whose value is the range of an axis, {lowest, highest}.
@@ -53,14 +50,11 @@ local function widened(lo, hi, log, pad, whole)
   return (lo >= 0 and lo < margin) and 0 or lo - margin, (hi <= 0 and -hi < margin) and 0 or hi + margin
 end
 
--- True for a y axis of small range, e.g. of shares from 0 to 1. Its ticks may lie between integers even if all values
--- are integers.
+-- True for a y axis of small range, e.g. of shares: its ticks may lie between integers.
 local function may_be_between(axis, name) return name == "y" and axis.hi - axis.lo < 4 end
 
----Returns an axis that covers some values, or that has the range `o.range`. `o.pad` is the share of
----the values' range that is left empty at each end. Values that cannot be drawn (NaN, infinite) are
----ignored.
----@param where string  name of the called function, for errors
+---Returns an axis that covers the finite values, with the share `o.pad` of their range empty at each end, or an axis
+---with the range `o.range`.
 ---@param o { name: string, label?: string, log?: boolean, range?: number[], values: number[], pad: number }
 ---@return mr.plot.Axis
 function M.axis(where, o)
@@ -90,9 +84,6 @@ end
 
 ---Returns the position of a value on an axis, from 0 at the axis's beginning to 1 at its end. A
 ---value outside of the axis has a position below 0 or above 1.
----@param axis mr.plot.Axis
----@param x number
----@return number
 ---Example: `require("moonrank.plot.scale").position({lo = 1, hi = 100, log = true}, 10)   --> 0.5`
 function M.position(axis, x)
   local lo, hi = axis.lo, axis.hi
@@ -165,8 +156,6 @@ end
 
 ---Returns about `count` ticks of an axis, each with its position and its text. An axis of
 ---categories has a tick for each category.
----@param axis mr.plot.Axis
----@param count integer
 ---@return { at: number, text: string }[]
 ---Example: `require("moonrank.plot.scale").ticks({lo = 0, hi = 1, log = false}, 5)[2].text   --> 0.2`
 function M.ticks(axis, count)

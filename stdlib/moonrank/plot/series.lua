@@ -11,6 +11,12 @@ M.colors = { "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "
 M.styles = { solid = "1", dashed = "(10,5)", dotted = "(2,4)" }
 local style_order = { "solid", "dashed", "dotted" }
 
+---Declares the option `series` of a figure whose series have the option table `class`.
+function M.row(class)
+  return { "series", class .. "[]",
+    help = "several series; the options of a single one may be given without this list" }
+end
+
 -- Options that every kind of series has: its name and its colour.
 M.look = declare("mr.plot.Look", {
   "Series",
@@ -39,11 +45,7 @@ M.line_options = declare("mr.plot.Line", {}, M.points_options, band, M.style)
 
 ---Returns true if the value is a tensor with `dims` dimensions, and false if it is a table. A
 ---tensor with another number of dimensions, or another object, is an error.
----@param where string  name of the called function, for errors
 ---@param name string   what the value is, for errors
----@param value any
----@param dims integer
----@return boolean
 function M.is_tensor(where, name, value, dims)
   if type(value) ~= "userdata" then return false end
   local class = not io.type(value) and tostring(value):match("^mr%.%w+") or io.type(value) and "file"
@@ -56,10 +58,8 @@ end
 
 ---Returns the numbers in a table or a one-dimensional tensor as a table. A table is returned
 ---unchanged. Any other value, and an element that is not a number, is an error.
----@param where string  name of the called function, for errors
 ---@param name string   what the numbers are, for errors
 ---@param values number[]|mr.Tensor
----@return number[]
 function M.numbers(where, name, values)
   if M.is_tensor(where, name, values, 1) then return core.numbers(values) end
   return check.numbers(where, name, values)
@@ -70,20 +70,16 @@ local function same_length(where, who, name, one)
   check.length(where, name .. " of " .. who, #one[name], #one.y, "one for each y")
 end
 
--- Returns the colour and the line style of series i. The first eight series have eight colours and solid lines, the
--- next eight have dashed lines, and then come dotted lines.
+-- Returns colour and line style of series i: eight colours with solid lines, then dashed, then dotted ones.
 local function looks(one, i)
   local color = one.color or i
   return M.colors[(color - 1) % #M.colors + 1], one.style or style_order[(color - 1) // #M.colors % #style_order + 1]
 end
 
----Returns an array of the series of a figure: the array in its option `series`, or one series made
----from other options of the figure, which are removed from `o`. Both together, and neither, are
----errors.
----@param where string  name of the called function, for errors
+---Returns the series of a figure: those in its option `series`, or one made from other options, which are removed from
+---`o`. Both together, and neither, are errors.
 ---@param o table       options of the figure
 ---@param declaration mr.options.Declaration  of the options of one series
----@return table[]
 function M.list(where, o, declaration)
   local flat
   for _, row in ipairs(declaration.rows) do
@@ -106,13 +102,9 @@ function M.list(where, o, declaration)
   return list
 end
 
----Checks the options of one series. Returns the series with its colour and line style, and a name
----for error messages.
----@param where string   name of the called function, for errors
+---Checks the options of one series. Returns the series with its colour and line style, and a name for error messages.
 ---@param given table     options of the series
 ---@param i integer       number of the series in the figure, which decides its colour
----@param declaration mr.options.Declaration
----@return table one, string who
 function M.one(where, given, i, declaration)
   local one = declaration:read(("%s (series %d)"):format(where, i), given)
   local who = one.name ~= nil and ("series '%s'"):format(tostring(one.name)) or "series " .. i
@@ -123,11 +115,8 @@ end
 
 ---Checks the options of a series of points. Returns the series with tables of numbers: y, x
 ---(default 1, 2, ...), and the lower and upper edges of its band, if given.
----@param where string   name of the called function, for errors
 ---@param given table     options of the series
 ---@param i integer       number of the series in the figure, which decides its colour
----@param declaration mr.options.Declaration
----@return table
 function M.points(where, given, i, declaration)
   local one, who = M.one(where, given, i, declaration)
   one.y = check.not_empty(where, "y of " .. who, M.numbers(where, "y of " .. who, one.y), "number")

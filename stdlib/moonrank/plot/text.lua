@@ -5,8 +5,6 @@ local M = {}
 
 ---Returns a text in which every line break is "\n" and tabs are spaces. Control characters and
 ---invalid UTF-8 are errors.
----@param text any  is converted by tostring
----@return string
 ---Example: `#require("moonrank.plot.text").plain("two\r\nlines")   --> 9`
 function M.plain(text)
   text = tostring(text)
@@ -29,21 +27,14 @@ local double = { ["\n"] = "'.\"\\n\".'", ["'"] = "'.\"'\".'" }
 
 ---Returns a text as a gnuplot string with exactly these characters. The string is in single quotes,
 ---because gnuplot runs commands in backticks within double quotes.
----@param text any  is converted by tostring
----@return string
 ---Example: `require("moonrank.plot.text").quote("it's `ls`")   --> 'it'."'".'s `ls`'`
 function M.quote(text) return "'" .. M.plain(text):gsub("[\n']", double) .. "'" end
 
 ---Returns a text as a gnuplot string with spaces instead of line breaks: for the label of an axis,
 ---or the name of a series.
----@param text any  is converted by tostring
----@return string
 function M.quote_line(text) return M.quote((tostring(text):gsub("\r?\n", " "))) end
 
----Returns a number as text for gnuplot: a float with 10 significant digits, an integer with all
----digits.
----@param x number
----@return string
+---Returns a number as text for gnuplot: a float with 10 significant digits, an integer with all digits.
 function M.number(x)
   if x ~= x then return "NaN" end
   return (math.type(x) == "integer" and "%d" or "%.10g"):format(x)
@@ -51,7 +42,6 @@ end
 
 ---Returns a function that writes numbers as the option `labels` of a figure says: a format such as
 ---"%.2f", or anything else for three digits.
----@param where string  name of the called function, for errors
 ---@param labels string|boolean|nil
 ---@return fun(value: number): string
 ---Example: `require("moonrank.plot.text").number_format("mr.plot.bars", "%.1f s")(0.25)   --> 0.2 s`
@@ -69,7 +59,6 @@ local narrow, wide = "[ijlI.,:;|'!()%[%] ftr%-]", "[mwMW@%%]"
 ---Returns an estimate of the width of a line of text in pixels.
 ---@param text string  UTF-8
 ---@param size number  of the font, in pixels
----@return number
 function M.width(text, size)
   local ems = 0
   for _, code in utf8.codes(text) do
@@ -79,13 +68,9 @@ function M.width(text, size)
   return ems * size
 end
 
----Returns the lines of a text, broken between words so that each line is at most `pixels` wide. A
----longer word has a line of its own. Line breaks in the text are kept. Without a text, the list is
----empty.
----@param text? string
+---Returns the lines of a text, broken between words so that each is at most `pixels` wide, unless a word is longer.
+---Line breaks in the text are kept. Without a text, the list is empty.
 ---@param size number    of the font, in pixels
----@param pixels number
----@return string[]
 ---Example: `#require("moonrank.plot.text").wrap("one two three", 10, 50)   --> 2`
 function M.wrap(text, size, pixels)
   local lines = {}

@@ -112,10 +112,7 @@ local of_words = {
 
 local typed, typed_name = "", "stdin"  -- text that the user typed last at the prompt, and its name in errors
 
----Stores the text that was typed at the prompt, in which `add` later looks up the line with a
----syntax error.
----@param text string
----@param name string  the text's name in error messages
+---Stores the text that was typed at the prompt, in which `add` later looks up the line with a syntax error.
 function M.note(text, name) typed, typed_name = text, name end
 
 local function text_of(path)
@@ -136,8 +133,7 @@ local function first_word(path, number)
   end
 end
 
--- Returns the index of the first token `=` between the parentheses of a call, as in f(name = value), and the index of
--- the opening parenthesis; nil if there is none.
+-- Returns the indices of the first `=` in the parentheses of a call, f(name = value), and of its parenthesis.
 local function named_argument(tokens)
   local open = {}
   for i, token in ipairs(tokens) do
@@ -153,8 +149,7 @@ end
 local keywords = { ["and"] = true, ["or"] = true, ["not"] = true, ["if"] = true, ["elseif"] = true, ["while"] = true,
   ["until"] = true, ["return"] = true, ["function"] = true, ["in"] = true }
 
--- Returns advice for a call with options in parentheses, f(name = value); nil if the text has no such call. The advice
--- shows the user's own call with braces, if the call is short and in one line.
+-- Returns advice for a call f(name = value): the user's own call with braces, if it is short; or nil.
 local function of_options(text)
   local tokens = lexer.tokens(text)
   local at, from = named_argument(tokens)
@@ -210,12 +205,8 @@ end
 
 local python_words = { ["for"] = true, ["if"] = true, ["while"] = true, ["elseif"] = true }
 
----Returns an error message if the last line of a typed text begins a block as in Python, with a colon
----or with range(n). Lua would wait for more lines, because a method's name may follow the colon.
----Returns nil for other text.
----@param text string
----@param name string  the text's name in error messages
----@return string?
+---Returns an error message if the last line of a typed text begins a block as in Python, with a colon or with range(n).
+---Lua would wait for more lines, because a method's name may follow the colon. Returns nil for other text.
 ---Example: `#require("moonrank.prompt.advice").python_block("for i in range(3):", "x") > 10   --> true`
 function M.python_block(text, name)
   local number = select(2, text:gsub("\n", "")) + 1
@@ -250,11 +241,8 @@ local function of_rules(message)
   end
 end
 
----Returns an error message with advice on what to write instead; without advice for the error, the
----message is unchanged. An error inside the library also gets the position of the script's line
----that called the library. Pass this function to xpcall as message handler.
----@param message any
----@return any
+---Returns an error message with advice on what to write instead, if there is any. An error inside the library also gets
+---the position of the script's line. Pass this function to xpcall as message handler.
 ---Example: `require("moonrank.prompt.advice").add("f:1: error near '&'")   --> f:1: error near '&'; write a and b`
 function M.add(message)
   if type(message) ~= "string" then return message end

@@ -50,8 +50,6 @@ end
 
 ---Returns the value of a path such as `a.b` at the prompt; nil if the path does not exist, or if
 ---reading it would call a function.
----@param path string
----@return any
 ---Example: `require "moonrank.prompt.completion".value_of("string.rep") == string.rep   --> true`
 function M.value_of(path)
   local value, first = nil, true
@@ -70,9 +68,6 @@ function M.value_of(path)
   end
   return value
 end
-
-local keywords = { "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in",
-  "local", "nil", "not", "or", "repeat", "return", "then", "true", "until", "while" }
 
 -- Returns the brackets that are not closed at the end of the typed text. For each bracket: the index of its token, the
 -- number of the value that is being typed in it, the key of that value, and all keys typed in it so far.
@@ -94,8 +89,7 @@ local function open_brackets(tokens)
   return frames
 end
 
--- Returns the documentation of a method of this name in any class. The class of the value before the colon is not known
--- without running the text.
+-- Returns the documentation of a method of this name in any class: the class is known only by running the text.
 local function method(name)
   for _, source in ipairs(docs.sources()) do
     for _, item in ipairs(docs.of_source(source).items) do
@@ -118,8 +112,7 @@ local function callee(tokens, at)
   return type(value) == "function" and docs.item(value) or nil
 end
 
--- Returns the options that a LuaCATS type describes: the fields of an inline table type such as {a: integer}, or the
--- options of an option table such as mr.FitOptions.
+-- Returns the fields of a LuaCATS type such as {a: integer}, or the options of an option table.
 local function option_fields(kind)
   local inside = kind:match "^%s*(%b{})"
   local found = {}
@@ -172,8 +165,7 @@ function type_at(tokens, frames, n)
   return nil, frame.key
 end
 
--- Returns the options that the innermost open table does not have yet; none if no key can be typed at the end of the
--- text.
+-- Returns the options that the innermost open table does not have yet, where a key can be typed.
 local function option_names(tokens)
   local frames = open_brackets(tokens)
   local frame = frames[#frames]
@@ -221,8 +213,7 @@ local function strings(tokens, word)
   return #found > 0 and found or paths(word)
 end
 
--- Returns the names that may complete the word being typed: members after a dot or colon, options of a call, or else
--- keywords and names of the session.
+-- Returns names for the word being typed: members, options of a call, or keywords and names of the session.
 local function word_names(before, tokens, word)
   local path, separator = before:match "([%a_][%w_.]*)([.:])[%w_]*$"
   if path then
@@ -240,12 +231,11 @@ local function word_names(before, tokens, word)
     if name:sub(1, #word) == word then return options end
   end
   local names = session.names()
-  table.move(keywords, 1, #keywords, #names + 1, names)
+  table.move(lexer.keywords, 1, #lexer.keywords, #names + 1, names)
   return names
 end
 
 ---Returns the completions that TAB offers for the text left of the cursor.
----@param before string
 ---@return integer start   position in `before` at which the word being completed begins
 ---@return string[] words  candidates for that whole word, sorted
 ---Example: `select(2, require "moonrank.prompt.completion".complete("x = string.rev"))[1]   --> reverse`

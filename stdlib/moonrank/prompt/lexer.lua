@@ -5,6 +5,10 @@ local M = {}
 M.opens = { ["do"] = true, ["if"] = true, ["function"] = true, ["repeat"] = true }
 M.closes = { ["end"] = true, ["until"] = true }
 
+---All keywords of Lua.
+M.keywords = { "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in",
+  "local", "nil", "not", "or", "repeat", "return", "then", "true", "until", "while" }
+
 ---@class mr.lexer.Token
 ---@field kind "name"|"number"|"string"|"symbol"|"open"  "open": a string or a comment that does not end
 ---@field text string
@@ -12,8 +16,7 @@ M.closes = { ["end"] = true, ["until"] = true }
 ---@field stop integer   position of the last byte
 ---@field line integer   line of the first byte
 
--- Returns the position at which the long bracket (such as [[...]]) that begins at `at` ends. Returns nil if no long
--- bracket begins there, and false if it is not closed.
+-- Returns where the long bracket at `at` ends; nil if none begins there, false if it is not closed.
 local function long_end(text, at)
   local level = text:match("^%[(=*)%[", at)
   if not level then return nil end
@@ -33,8 +36,7 @@ local function quoted_end(text, at)
   return false
 end
 
--- Returns the kind of the token that begins at `at` (nil for a comment), and the position at which it ends (false if it
--- is a string or comment that is not closed).
+-- Returns the kind of the token at `at` (nil for a comment), and where it ends (false if it is not closed).
 local function read(text, at)
   if text:find("^%-%-", at) then
     local stop = long_end(text, at + 2)
@@ -59,7 +61,6 @@ end
 
 ---Returns the tokens of a Lua text, without comments. A string or comment that is not closed is the
 ---last token, of kind "open".
----@param text string
 ---@return mr.lexer.Token[]
 ---Example: `#require "moonrank.prompt.lexer".tokens("local x = 'a b'")   --> 4`
 function M.tokens(text)
@@ -80,20 +81,11 @@ function M.tokens(text)
   return found
 end
 
-local blocks = { ["function"] = true, ["if"] = true, ["do"] = true }  -- keywords that begin a block, which `end` closes
+local blocks = { ["function"] = true, ["if"] = true, ["do"] = true }  -- keywords of blocks that `end` closes
 
----Returns the indices of the first and last token of every function that begins in line `first` and
----ends in line `last`. As in debug.getinfo, a function may also begin in the line of its opening
----parenthesis.
----@param tokens mr.lexer.Token[]
----@param first integer
----@param last integer
+---Returns {first token, last token} of every function from line `first` to line `last`. As in debug.getinfo, a function
+---may also begin in the line of its opening parenthesis.
 ---@return integer[][]  {first, last} for each function
----Example:
----```lua
----local lexer = require "moonrank.prompt.lexer"
----lexer.functions(lexer.tokens("f(function(x) end)"), 1, 1)[1][2]   --> 7
----```
 function M.functions(tokens, first, last)
   local open, found = {}, {}
   for i, token in ipairs(tokens) do

@@ -18,9 +18,8 @@ end
 local opens, closes = lexer.opens, lexer.closes
 local begins_expression = { name = true, number = true }
 
--- Returns the positions in the code of a notebook's cell at which a line begins with a name or a number, outside of
--- every block. Lines that begin otherwise, e.g. with "(" or "-", are left out, because they may continue the line
--- before.
+-- Returns the positions of lines that begin with a name or a number, outside of every block. A line that begins
+-- otherwise, e.g. with "(", may continue the line before.
 local function starts_of_lines(text)
   local starts, depth, after = {}, 0, 0
   for _, token in ipairs(lexer.tokens(text)) do
@@ -60,41 +59,27 @@ local function explained(problem)
   return table.concat(lines, "\n")
 end
 
--- Returns the HTML of an object with a method `to_html`, such as a table of results or an evaluation; nil for other
--- values.
-local function html_of(value)
-  if type(debug.getmetatable(value)) ~= "table" then return nil end
-  local to_html = check.field(value, "to_html")
-  return type(to_html) == "function" and to_html(value) or nil
+-- Returns what an object's method `name` returns; nil for a value without the method.
+local function made_by(name, value)
+  local method = type(debug.getmetatable(value)) == "table" and check.field(value, name)
+  return type(method) == "function" and method(value) or nil
 end
 
--- Returns the SVG of a figure; nil for other values.
-local function svg_of(value)
-  if type(debug.getmetatable(value)) ~= "table" then return nil end
-  local to_svg = check.field(value, "to_svg")
-  return type(to_svg) == "function" and to_svg(value) or nil
-end
-
--- Returns a value in the formats that a notebook shows: text, and HTML or SVG. If a picture cannot be made, as without
--- gnuplot, the text has the reason.
+-- Returns a value as text, and as HTML (tables) or SVG (figures), or the reason why there is no picture.
 local function bundle_of(value)
   local bundle = { text = repl.text(value) }
-  for format, made in pairs{ html = html_of, svg = svg_of } do
-    local ok, found = pcall(made, value)
+  for format, method in pairs{ html = "to_html", svg = "to_svg" } do
+    local ok, found = check.attempt(made_by, method, value)
     if ok then bundle[format] = found
-    elseif found == "interrupted" then error(found, 0)
     else bundle.text = ("%s\n%s"):format(bundle.text, core.safe_text(tostring(found), true)) end
   end
   return bundle
 end
 
----Runs a cell, and returns its values as the notebook shows them, unless the cell ends with a
----semicolon. Values that are neither tables of results nor figures share a line.
+---Runs a cell, and returns its values as the notebook shows them, unless it ends with a semicolon. Values that are
+---neither tables of results nor figures share a line.
 ---@param t { code: string, name: string }  the cell, and its name in error messages
 ---@return { outputs: table[], leaving: boolean }
----Example:
----local notebook = require "moonrank.prompt.notebook"
----notebook.cell{code = "local x = 1\nx + 1", name = "In[1]"}.outputs[1].text   --> 2
 function M.cell(t)
   local chunk, problem = compiled(t.code, t.name)
   if not chunk then error(advice.add(problem), 0) end
@@ -132,14 +117,12 @@ function M.inspect(t)
   topic = topic .. (topic ~= "" and t.after:match "^[%w_]*" or "")
   if topic == "" then topic = t.before:match "([%a_][%w_.:]*)%s*[({][^(){}]*$" or "" end
   if topic == "" then return { found = false } end
-  local ok, text = pcall(function() return require("moonrank.help").of(repl.asked(topic)) end)
-  if not ok and text == "interrupted" then error(text, 0) end
+  local ok, text = check.attempt(function() return require("moonrank.help").of(repl.asked(topic)) end)
   return { found = ok, text = ok and text or nil }
 end
 
 ---Returns whether a cell is "complete", "incomplete" or "invalid". The cell is not run.
 ---@param t { code: string }
----@return string
 ---Example: `require("moonrank.prompt.notebook").state_of{code = "for i = 1, 3 do"}   --> incomplete`
 function M.state_of(t)
   local chunk, problem = compiled(t.code, "cell")

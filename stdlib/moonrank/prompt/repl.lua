@@ -8,8 +8,6 @@ local M = {}
 
 ---Returns the text that the prompt shows for a value: a module of the library by its documentation,
 ---any other value by moonrank.prompt.show, in lines that fit the terminal.
----@param value any
----@return string
 ---Example: `require "moonrank.prompt.repl".text{1, 2, name = "x"}   --> {1, 2, name = "x"}`
 function M.text(value)
   if type(value) == "table" and show.module_name(value) then
@@ -21,8 +19,7 @@ end
 
 local plain_print = print
 
--- The function `print` of the prompt. It shows tables without a class like the prompt, and other values like Lua's
--- print.
+-- The prompt's `print`: tables without a class are shown like results, other values as Lua prints them.
 local function print_shown(...)
   local values = table.pack(...)
   for i = 1, values.n do
@@ -45,9 +42,7 @@ local exit = setmetatable({}, { __name = "exit", __call = function() leaving = t
 local help = setmetatable({}, { __name = "help", __call = function(_, value) require("moonrank.help").help(value) end,
   __tostring = function() return "help" end })
 
----Prints a value that the calling function also returns. The REPL then does not print the returned
----value again.
----@param value any
+---Prints a value that the calling function also returns. The REPL then does not print the returned value again.
 function M.report(value)
   print(value)
   reported[value] = true
@@ -55,8 +50,6 @@ end
 
 ---Returns whether the prompt prints a value that typed text returned. `exit` and `help` act instead,
 ---and values that `report` has already printed are not printed again.
----@param value any
----@return boolean
 function M.is_shown(value)
   if rawequal(value, exit) then leaving = true
   elseif rawequal(value, help) then help()
@@ -65,7 +58,6 @@ function M.is_shown(value)
 end
 
 ---Prints the values that the typed text returned, except values that `report` has already printed.
----@param ... any
 function M.print(...)
   local values, texts = table.pack(...), {}
   for i = 1, values.n do
@@ -75,13 +67,10 @@ function M.print(...)
 end
 
 ---Returns true if the user has asked to end the session, by `exit` or `quit`.
----@return boolean
 function M.is_leaving() return leaving end
 
 ---Returns what `help` is called with for `?topic`: the value of a name, "mr.Class:method" for a
 ---method or field of an object, or else the topic itself.
----@param topic string
----@return any
 function M.asked(topic)
   if topic == "" then return nil end
   local value_of = require("moonrank.prompt.completion").value_of
@@ -97,10 +86,7 @@ end
 
 ---Compiles text typed at the prompt (an expression, statements, or `?name` for help), and returns a
 ---function that runs it. Returns nil and the error message if the text cannot be compiled.
----@param text string
 ---@param name? string  name of the text in error messages; default "stdin"
----@return function?
----@return string?
 ---Example: `require "moonrank.prompt.repl".chunk("1 + 1")()   --> 2`
 function M.chunk(text, name)
   reported = setmetatable({}, { __mode = "k" })

@@ -35,8 +35,7 @@ local function settle()
   fresh = {}
 end
 
--- Parses the `local` statement at token i. Returns the names that it declares, their attributes (`<const>`, `<close>`),
--- and the index of the token after them; nil if the statement is incomplete.
+-- Parses a `local` statement. Returns its names, their attributes and the index after them; nil if incomplete.
 local function declaration(tokens, i)
   local names, attributes = {}, {}
   repeat
@@ -55,20 +54,10 @@ local function declaration(tokens, i)
   return names, attributes, i
 end
 
----Turns the top-level local declarations of a chunk into assignments. Returns the new text with the
----same line numbers, the declared names, which of the names are constants, and the first `<close>`
----variable. `compile` makes a `<close>` variable an error, because it would be closed at the end of
----the chunk.
----@param text string
----@return string
----@return string[]
----@return table<string, boolean>
+---Turns the top-level local declarations of a chunk into assignments. Returns the text with the same lines, the names,
+---which of them are constants, and the first `<close>` variable, which would be closed at the end of the chunk.
+---@return string, string[], table<string, boolean>
 ---@return { name: string, line: integer }?
----Example:
----```lua
----local without_locals = require("moonrank.prompt.session").without_locals
----without_locals("f() local x, y = 1, 2")   --> f() x, y = 1, 2, {"x", "y"}, {}, nil
----```
 function M.without_locals(text)
   local tokens, depth, names, parts, from = lexer.tokens(text), 0, {}, {}, 1
   local constant, closed = {}, nil
@@ -111,8 +100,7 @@ function M.without_locals(text)
   return table.concat(parts) .. text:sub(from), names, constant, closed
 end
 
--- Returns code that declares the session's constants that occur in a text, except the names in `but`. The code is put
--- before the text when it is compiled.
+-- Returns code that declares the session's constants in a text, except those in `but`; it precedes the text.
 local function declared_constants(text, but)
   local own, known = {}, {}
   for _, name in ipairs(but) do known[name] = true end
@@ -125,8 +113,7 @@ local function declared_constants(text, but)
   return ("local %s <const> = %s; "):format(table.concat(own, " <const>, "), table.concat(own, ", "))
 end
 
--- If a text has statements and then an expression after the last semicolon, as in "x = x + 1; x", returns the text with
--- `return` before the expression. Returns nil for another text.
+-- Returns "x = x + 1; x" with `return` before the expression after the last semicolon; nil for other texts.
 local function with_last_shown(text, source)
   local depth, at = 0, nil
   for _, token in ipairs(lexer.tokens(text)) do
@@ -138,9 +125,8 @@ local function with_last_shown(text, source)
   return shown and load(declared_constants(text, {}) .. shown, source, "t", scope) and shown or nil
 end
 
--- Returns the error of a text that Lua takes for incomplete (its error ends with <eof>), although no further line can
--- complete it: a quoted string ends in its own line, and a colon of Python begins no block. Returns other errors as
--- they are.
+-- Returns the error of a text that Lua takes for incomplete, although no further line can complete it: a quoted string
+-- ends in its own line, and a colon of Python begins no block. Other errors are returned as they are.
 local function settled_error(text, name, message)
   if not message:find "<eof>$" then return message end
   if message:find(": unfinished string near", 1, true) then
@@ -149,14 +135,10 @@ local function settled_error(text, name, message)
   return require("moonrank.prompt.advice").python_block(text, name) or message
 end
 
----Compiles typed text (an expression, statements, or statements and an expression after the last
----semicolon), and returns a function that runs it and returns the expression's values. Returns nil
----and the error message if the text cannot be compiled, assigns to a constant, or declares a
----`<close>` variable outside of every block.
----@param text string
+---Compiles typed text (an expression, statements, or both after a semicolon) to a function that returns the
+---expression's values. Returns nil and the error for wrong text, for an assignment to a constant, and for a `<close>`
+---variable outside of every block.
 ---@param name? string  name of the text in error messages; default "stdin"
----@return function?
----@return string?
 function M.compile(text, name)
   name = name or "stdin"
   local source = "=" .. name
@@ -191,8 +173,6 @@ end
 
 ---Returns the value of a variable in the session: of the local variable with this name, or else of
 ---the global variable; nil if there is neither.
----@param name string
----@return any
 function M.value(name)
   settle()
   local value = rawget(scope, name)
@@ -202,7 +182,6 @@ function M.value(name)
 end
 
 ---Returns the names of all local and global variables in the session.
----@return string[]
 function M.names()
   settle()
   local names = {}

@@ -17,10 +17,7 @@ local function key_text(key)
   return "[" .. (type(key) == "string" and quoted(key) or core.safe_text(tostring(key))) .. "]"
 end
 
----Returns true for a table without a class: its metatable, if it has one, has neither a name nor a
----text of its own.
----@param value any
----@return boolean
+---Returns true for a table without a class: its metatable, if it has one, has neither a name nor a text of its own.
 ---Example: `require("moonrank.prompt.show").is_plain{1, 2}   --> true`
 function M.is_plain(value)
   if type(value) ~= "table" then return false end
@@ -29,8 +26,6 @@ function M.is_plain(value)
 end
 
 ---Returns the name of a module of the library, such as "mr" or "mr.losses"; nil for other tables.
----@param t table
----@return string?
 ---Example: `require("moonrank.prompt.show").module_name(mr.losses)   --> mr.losses`
 function M.module_name(t)
   local shortest  -- the shortest name, because a module such as `mr` may be loaded under two names
@@ -72,8 +67,7 @@ end
 
 local entry_text
 
--- Returns the first entries of a table as texts of at most `width` columns, with their keys, and the number of entries.
--- `inside` is a set of the tables that the table is in.
+-- Returns a table's first entries as texts, and their number. `inside` is a set of the tables around it.
 local function entries_of(t, levels, width, inside)
   local parts, n = {}, rawlen(t)
   inside[t] = true
@@ -143,8 +137,7 @@ local function table_text(t, width)
   return "{\n" .. table.concat(lines, "\n") .. "\n}"
 end
 
--- Returns the full name of a method of a core class, such as "mr.Tensor:shape"; nil if the function is not such a
--- method.
+-- Returns the full name of a method of the core, such as "mr.Tensor:shape"; nil for other functions.
 local function method_name(f)
   for class, parts in pairs(core.classes) do
     for name, method in pairs(parts.methods) do
@@ -177,12 +170,9 @@ local function function_text(f)
   return ("%s, defined in %s:%d"):format(tostring(f), info.short_src, info.linedefined)
 end
 
----Returns the text that the prompt shows for a value. A table is shown with the tables in it, at
----most 40 entries and a line for each. A function is shown by its documentation, and any other value
----by tostring.
----@param value any
+---Returns the text that the prompt shows for a value: a table with the tables in it, in at most 40 entries, a function
+---by its documentation, and any other value by tostring.
 ---@param width? integer  columns of a line; default 100
----@return string
 ---Example: `require("moonrank.prompt.show").text{1, {2, 3}, name = "x"}   --> {1, {2, 3}, name = "x"}`
 function M.text(value, width)
   if M.is_plain(value) then return table_text(value, width or usual_width) end

@@ -2,8 +2,7 @@
 -- nil.
 local M = {}
 
--- True if a global variable is read or written by Lua code and not by a C function. C functions are allowed to look for
--- globals that do not exist.
+-- True if Lua code uses a global variable. C functions may look for globals that do not exist.
 local function from_script()
   local frame = debug.getinfo(3, "S")
   return frame and frame.what ~= "C"

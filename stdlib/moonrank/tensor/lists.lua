@@ -7,8 +7,7 @@ local weights = require "moonrank.data.weights"
 
 local M = {}
 
--- Returns the sizes and names of lists from the list id of each row. An error is raised if an id occurs again after
--- another id.
+-- Returns sizes and names of lists from each row's list id. An id that occurs again later is an error.
 local function sizes_of_ids(ids)
   local sizes, names, seen = {}, {}, {}
   for i, id in ipairs(ids) do

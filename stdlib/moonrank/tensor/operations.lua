@@ -105,9 +105,8 @@ end
 
 local most_windows = 1 << 24  -- largest number of window entries in memory at once when no derivatives are recorded
 
--- Returns how many pictures are convolved at once: as many as keep the number of window entries in memory below
--- `most_windows`. If derivatives are recorded, all pictures are convolved at once, because derivatives keep all windows
--- in memory anyway.
+-- Returns how many pictures are convolved at once: as many as keep window entries in memory below `most_windows`, or
+-- all if derivatives are recorded, which keep all windows in memory anyway.
 local function pictures_at_once(windows_of_one)
   local recording = core.recording(false)
   core.recording(recording)

@@ -25,11 +25,8 @@ function M.seed(n)
   scope = { seed = n, name = "", calls = 0, rows_before = 0 }
 end
 
----Starts new random numbers: random calls without a seed of their own use `seed`, and streams that
----depend on `name`. Closing the returned value, as `local _ <close> = ...` does at the end of a
----block, restores the previous seed and streams.
----@param seed integer
----@param name string
+---Lets random calls without a seed of their own use `seed`, and streams that depend on `name`, until the returned value
+---is closed, as by `local _ <close> = ...` at the end of a block.
 ---@param rows_before? integer  rows of the batch that processes with a lower number hold (default 0)
 ---@return any  to be closed
 function M.scope(seed, name, rows_before)
@@ -37,26 +34,16 @@ function M.scope(seed, name, rows_before)
   return scopes.open(name, function() scope = new end, function() scope = before end)
 end
 
----Starts the random numbers of a training step, which depend only on the fit's seed and the step's
----number. Closing the returned value, as `local _ <close> = ...` does at the end of a block,
----restores the previous seed and streams. If several processes share a batch, `rows_before` is the
----number of its rows before this process's share.
----@param seed integer
----@param step integer
----@param rows_before? integer  default 0
+---Like `scope`, for a training step: the numbers depend only on the fit's seed and the step's number.
 ---@return any  to be closed
 function M.of_step(seed, step, rows_before) return M.scope(seed, ("step %d"):format(step), rows_before) end
 
 ---Returns the number of rows of the batch that come before the rows of this process, if processes
 ---share the batch; else 0.
----@return integer
 function M.rows_before() return scope.rows_before end
 
----Returns the seed and the name of the stream for the next random call that got no seed, and counts
----this call.
+---Returns the seed and the name of the stream for the next random call that got no seed, and counts this call.
 ---@param stream string  purpose of the numbers, such as "dropout"
----@return integer seed
----@return string stream
 function M.next(stream)
   scope.calls = scope.calls + 1
   if scope.name ~= "" then stream = ("%s of %s"):format(stream, scope.name) end
@@ -64,12 +51,10 @@ function M.next(stream)
 end
 
 ---Returns how many random calls without a seed were made since the current seed was set.
----@return integer
 function M.calls() return scope.calls end
 
 ---Sets the count of random calls back to an earlier value, such as M.calls() returned. The next
 ---calls then repeat the random numbers that were drawn after this count.
----@param calls integer
 function M.go_back(calls) scope.calls = calls end
 
 return M

@@ -94,10 +94,10 @@ describe("mr.fit", function()
     equal(#fit(patient).history, 3)
   end)
 
-  it("keeps the last epoch without validation, and chooses on test with recipe = 'published'", function()
+  it("keeps the last epoch without validation, and chooses on test with choose_on = 'test'", function()
     local run = fit{ valid = false }
     equal({ run.chosen_on, run.best.epoch }, { "last epoch", 6 })
-    equal(fit{ recipe = "published" }.chosen_on, "test")
+    equal(fit{ choose_on = "test" }.chosen_on, "test")
   end)
 
   it("gives the same values with the same seed, with one thread and with two", function()
