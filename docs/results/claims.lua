@@ -187,6 +187,8 @@ From k = 1 to 10 nDCG@k falls by %.3f on MovieLens (NSR 1) and rises by %.3f on 
     text = near_published "listwise nDCG, AP and nRBP with one or two negatives per relevant item (NSR 1 and 2)" },
   { document = "sigir21", file = "sigir21/citeulike_nrbp.csv",
     text = near_published "listwise nRBP with five negatives per relevant item (NSR 5)" },
+  { document = "sigir21", file = "sigir21/citeulike_ap.csv",
+    text = near_published "listwise AP with five negatives per relevant item (NSR 5)" },
   { document = "sigir21", file = "sigir21/citeulike_recipes_published_lambda.csv", text = near_published "LambdaRank" },
   { document = "sigir21", file = "sigir21/citeulike_recipes_code_lambda.csv",
     text = near_published("LambdaRank with one negative per relevant item (NSR 1)", "code") },
