@@ -31,7 +31,10 @@ end
 ---@param message any
 ---@return string
 ---Example: `require("moonrank.check").reason("x.lua:3: load: no tensor 'a'")   --> no tensor 'a'`
-function M.reason(message) return (tostring(message):gsub("^[^\n]-:%d+: ", ""):gsub("^[%a_][%w_]*: ", "")) end
+function M.reason(message)
+  local text = tostring(message):gsub("^[^\n]-:%d+: ", "")
+  return (text:gsub("^[%a_][%w_]*: ", ""):gsub("^mr%.[%w_.:]+: ", ""))
+end
 
 ---Returns the text of a caught error that the library raises again. A position in a function of the
 ---script is kept. A position inside the library is removed, because the new error has the position

@@ -1,4 +1,5 @@
 -- Makes the classes of the standard library, and wraps functions so that surplus arguments raise errors.
+local core = require "moonrank.core"
 local getmetatable = debug.getmetatable  -- Lua's own getmetatable does not return the metatables of tensors and lists
 local M = {}
 
@@ -26,9 +27,9 @@ function M.exact(name, f, meta)
     if select("#", ...) > most or method and getmetatable((...)) ~= meta then
       calls().refuse(name, f, most, meta, ...)
     end
-    return passed(f(...))  -- a tail call would remove the stack frame from which core errors read the function's name
+    return passed(f(...))  -- a tail call would remove the stack frame by which core errors find the public name
   end
-  inner[wrapper] = f
+  inner[wrapper], core.public_names[wrapper] = f, name
   return wrapper
 end
 

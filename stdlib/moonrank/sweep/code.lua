@@ -310,7 +310,11 @@ function Walk:table(path, t)
   if class == "mr.Trial" then return "value", "a trial" end
   if is_ours and rawget(meta, "__made_by") then return self:func(path, meta.__made_by, true) end
   local is_data = type(class) == "string" and class:match "^mr%." and check.field(t, "get_fingerprint")
-  if is_data then return "value", self.brief and class or fingerprint.of(t) end
+  if is_data then
+    local text = self.brief and class or fingerprint.of(t)
+    -- earlier program versions wrote the fingerprint alone
+    return "value", (self.brief or self.formerly) and text or "data of fingerprint " .. text
+  end
   return self:contents(path, t, not is_ours and not self.own[meta] and meta or nil, is_ours)
 end
 
@@ -517,9 +521,8 @@ local function holders(path)
   return keys
 end
 
--- Returns the text of a value as a message shows it: the beginning of a checksum, with a word that says what it is.
+-- Returns the text of a value as a message shows it: a checksum is shortened to its beginning.
 local function in_words(text)
-  if #text == 16 and text:find "^%x+$" and text:find "%a" then return "data of fingerprint " .. text end
   return (text:gsub("%f[%w]" .. ("%x"):rep(64) .. "%f[%W]", function(sum) return "of checksum " .. sum:sub(1, 16) end))
 end
 
