@@ -348,6 +348,7 @@ function Evaluation:plot(options)
     ylabel = "share of lists",
     series = {},
   }
+  check.expect(options == nil or type(options) == "table", "evaluation:plot", "options", options, "a table")
   for name, value in pairs(options or {}) do o[name] = value end
   for i, name in ipairs(self.names) do o.series[i] = { name = name, values = self[name]:to("cpu"):double() } end
   return require("moonrank.plot").ecdf(o)

@@ -11,8 +11,8 @@ local inner = setmetatable({}, { __mode = "k" })  -- maps a wrapper that `exact`
 local function passed(...) return ... end
 
 ---Wraps a function so that surplus arguments, which Lua would drop silently, raise an error. A
----function in C, a function with `...`, and a value that is not a function are returned unchanged.
----Surplus arguments that are nil are accepted.
+---function in C and a value that is not a function are returned unchanged. Surplus arguments that are
+---nil are accepted. Errors name the wrapped function `name`.
 ---@param name string  name for messages; a method has a colon in it
 ---@param f any
 ---@param meta? table  metatable of the objects whose method it is; a call with a dot is then an error
@@ -21,8 +21,9 @@ local function passed(...) return ... end
 function M.exact(name, f, meta)
   if type(f) ~= "function" or inner[f] then return f end
   local info = debug.getinfo(f, "Su")
-  if info.what == "C" or info.isvararg then return f end
+  if info.what == "C" then return f end
   local most, method = math.max(info.nparams, name:find(":", 1, true) and 1 or 0), meta and name:match ":(.*)"
+  if info.isvararg then most = math.huge end
   local function wrapper(...)
     if select("#", ...) > most or method and getmetatable((...)) ~= meta then
       calls().refuse(name, f, most, meta, ...)

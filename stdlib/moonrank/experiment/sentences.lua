@@ -1,5 +1,6 @@
 -- Writes the text below a table of mr.experiment.compared: how many settings are better and worse than the reference
 -- setting, which changes are largest, and how far results differ on average from the numbers that a paper prints.
+local check = require "moonrank.check"
 local stats = require "moonrank.stats"
 
 local M = {}
@@ -8,7 +9,10 @@ local M = {}
 ---@param n integer
 ---@return string
 ---Example: `mr.experiment.are(3)   --> 3 are`
-function M.are(n) return n == 0 and "none is" or n == 1 and "1 is" or ("%d are"):format(n) end
+function M.are(n)
+  check.expect(math.type(n) == "integer", "mr.experiment.are", "n", n, "an integer")
+  return n == 0 and "none is" or n == 1 and "1 is" or ("%d are"):format(n)
+end
 
 -- Returns the values of a row's parameters as text, such as "NSR 1, AP, minmax", without the parameter `except`.
 local function name_of(where, o, except)

@@ -1,6 +1,5 @@
 -- Writes the messages of errors about declared options (options.lua), and the documentation of the options.
 local check = require "moonrank.check"
-local core = require "moonrank.core"
 local options = require "moonrank.options"
 local found = check.found
 
@@ -68,10 +67,11 @@ function M.refused(where, row, value)
     check.choice(where, row[1], value, row.choices)
   end
   local key = row.element and type(value) == "table" and options.wrong_key(row, value)
-  if key then
-    local name, expected = core.safe_text(tostring(key)), expected_of(row.element)
-    check.fail("%s: %s[%s] is %s, expected %s, as for every element of the list", where, row[1], name,
-      found(value[key]), expected)
+  if math.type(key) == "integer" then
+    check.fail("%s: %s[%d] is %s, expected %s, as for every element of the list", where, row[1], key,
+      found(value[key]), expected_of(row.element))
+  elseif key then
+    check.sequence(where, row[1], value)
   end
   check.fail("%s: %s is %s, expected %s", where, row[1], found(value), expected_of(row))
 end
@@ -93,7 +93,7 @@ end
 function M.no_table(declaration, where, given)
   local first = declaration.rows[1]
   local example = first and (" such as {%s = ...}"):format(first[1]) or ""
-  check.fail("%s: options is a %s, expected a table%s", where, type(given), example)
+  check.fail("%s: options is a %s, expected a table%s", where, check.kind(given), example)
 end
 
 ---Raises an error because a script passed an unknown option. The error proposes a known one.

@@ -144,7 +144,8 @@ end
 -- that a script has put in the place of library functions.
 local function own_values()
   local replaced = {}
-  local names = { [_G] = "_G", [io.stdout] = "io.stdout", [io.stderr] = "io.stderr", [io.stdin] = "io.stdin" }
+  local names = { [_G] = "_G", [print] = "_G.print", [io.stdout] = "io.stdout", [io.stderr] = "io.stderr",
+    [io.stdin] = "io.stdin" }
   local function add(where, t)
     names[t] = where
     for _, key in ipairs(check.names(t)) do
