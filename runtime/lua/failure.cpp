@@ -38,8 +38,8 @@ Entry entry_of(lua_State* L) {
   return entry;
 }
 
-/// Pushes the name under which scripts know the function of a stack frame, such as "mr.evaluate", and returns it. Pushes
-/// nil and returns null if the standard library has not named the function.
+/// Pushes the name under which scripts know the function of a stack frame, such as "mr.evaluate", and returns it.
+/// Pushes nil and returns null if the standard library has not named the function.
 const char* push_public_name(lua_State* L, lua_Debug* frame) {
   lua_getfield(L, LUA_REGISTRYINDEX, public_names);
   lua_getinfo(L, "f", frame);
