@@ -314,7 +314,7 @@ function Images:comparisons(options)
     items = rows,
     features = features:rows(rows:to(features.device)),
     ids = ids_of(self),
-    name = where,
+    name = "comparisons",
   }
 end
 

@@ -184,7 +184,7 @@ describe("mr.smooth", function()
 
   it("refuses wrong scores and options", function()
     local lists = mr.lists{ { 1, 0 } }
-    raises(function() mr.smooth.ap(mr.tensor{ 1, 2, 3 }, lists) end, "'scores'", "'mr.smooth.ap'", "scores", "3", "lists")
+    raises(function() mr.smooth.ap(mr.tensor{ 1, 2, 3 }, lists) end, "'scores'", "'mr.smooth.ap'", "3", "lists")
     raises(function() mr.smooth.ap(mr.tensor{ 1, 0 / 0 }, lists) end, "scores", "NaN", "2")
     raises(function() mr.smooth.ap(mr.tensor{ 1, 2 }, lists, { steepnes = 1 }) end, "'steepnes'", "'steepness'")
     raises(function() mr.smooth.ap(mr.tensor{ 1, 2 }, lists, { steepness = -1 }) end, "steepness", "-1")
