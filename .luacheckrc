@@ -1,8 +1,6 @@
--- Lua style of stdlib, scripts and specs: no globals, no unused names, lines up to 120 columns,
--- except lines that end inside a long string (up to 400), since a break there would change the string.
+-- Lua style of stdlib, scripts and specs: no globals, no unused names, lines up to 120 columns.
 std = "lua54"
 max_line_length = 120
-max_code_line_length = 120
-max_comment_line_length = 120
-max_string_line_length = 400
 exclude_files = { "build", "stdlib/meta" }
+-- Stores contain the text of these SQL statements, so a line break would change it.
+files["stdlib/moonrank/sweep/schema.lua"] = { max_line_length = 200 }

@@ -90,6 +90,14 @@ rawset(os, "setlocale", function(locale, category)
 end)
 
 if not hosted then
+  local plain_print = print
+  -- Writes tables without a class like the prompt, and other values like Lua's own `print`.
+  function _G.print(...)
+    for i = 1, select("#", ...) do
+      if type((select(i, ...))) == "table" then return plain_print(require("moonrank.prompt.show").printed(...)) end
+    end
+    plain_print(...)
+  end
   function _G.load(chunk, name, _, ...) return load_any(chunk, name, "t", ...) end
 end
 function _G.loadfile(path, _, ...) return load_file(path, ...) end

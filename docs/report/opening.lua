@@ -5,15 +5,15 @@ local mr = require "moonrank"
 
 local legend = "sections: of the report; made: sections that have results (the others say why not)"
 local of_printed = [[
-; beside printed numbers: our numbers beside which the document prints one; within tolerance: how many of these differ by
-at most the tolerance.]]
+; beside printed numbers: our numbers beside which the document prints one; within tolerance: how many of these differ
+by at most the tolerance.]]
 
 -- The opening paragraph, for a reader who sees a report for the first time.
 local introduction = [[
 This report repeats experiments of publications on learning to rank. It has a section for each table and figure, with
-the command that makes it. Many sections ask what a bound does. A bound is a function that rescales the loss of each list
-by the range or the distribution of its metric over all rankings of the list. The glossary at the end explains this and
-other terms.]]
+the command that makes it. Many sections ask what a bound does. A bound is a function that rescales the loss of each
+list by the range or the distribution of its metric over all rankings of the list. The glossary at the end explains this
+and other terms.]]
 local of_verdicts = [[
 The first table lists claims of the publications and expectations of this project, and whether our runs confirm them. A
 difference counts as significant if p < 0.05, after Holm's correction where the section applies it. A claim is "not

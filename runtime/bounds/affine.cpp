@@ -33,8 +33,8 @@ const std::vector<AffineBound>& affine_bounds() {
        .formula = "(M - min) / (max - min)",
        .source = "Westerborg 2022, Eq. 3.1; min by Eqs. 3.2 to 3.4 (3.2 divided by the ideal DCG)",
        .text =
-           R"(The values of every list fill [0, 1], and the weight of a list is 1 / (max - min). If all lists have the same ratio of
-relevant to other rows, only the weights of the nRBP loss differ much: they are 1 / (P (N - P)).
+           R"(The values of every list fill [0, 1], and the weight of a list is 1 / (max - min). If all lists have the
+same ratio of relevant to other rows, only the weights of the nRBP loss differ much: they are 1 / (P (N - P)).
 scripts/thesis/table_5_1.lua and claim.lua compare losses under this bound.)"},
       {.name = "expectation",
        .needs = AffineBound::mean,
@@ -45,8 +45,8 @@ scripts/thesis/table_5_1.lua and claim.lua compare losses under this bound.)"},
        .formula = "M / E",
        .source = "Westerborg 2022, Eq. 3.6; E by Eqs. 3.7 to 3.10",
        .text =
-           R"(1 is the mean over random rankings. The bounded nRBP loss is 2 L / (P (N - P)) for the loss L, which is `minmax` with
-twice the slope.)"},
+           R"(1 is the mean over random rankings. The bounded nRBP loss is 2 L / (P (N - P)) for the loss L, which is
+`minmax` with twice the slope.)"},
       {.name = "expectation_max",
        .needs = AffineBound::mean,
        .line =
@@ -57,8 +57,8 @@ twice the slope.)"},
        .formula = "(M - E) / |best - E|",
        .source = "Westerborg 2022, Eq. 3.11, with the best end in place of the largest value",
        .text =
-           R"(0 is the mean over random rankings. The best ranking has 1, or -1 if less is better. The nRBP loss has the gradient that
-it has under `expectation`. If few rows of a list are not relevant, its weight can be large;
+           R"(0 is the mean over random rankings. The best ranking has 1, or -1 if less is better. The nRBP loss has the
+gradient that it has under `expectation`. If few rows of a list are not relevant, its weight can be large;
 `mr.bounds.weighted(name, {cap = ...})` limits it.)"},
       {.name = "zscore",
        .needs = AffineBound::variance,
@@ -70,9 +70,9 @@ it has under `expectation`. If few rows of a list are not relevant, its weight c
        .formula = "(M - E) / sd",
        .source = "ours; closed forms of the variance, else of random orders",
        .text =
-           R"(0 is the mean over random rankings, and 1 is one standard deviation above it. The bound is made for lists of very
-different lengths that are trained together: the metric has the standard deviation 1 over random rankings of every list.
-The bound is affine, so its gradient does not vanish.)"}};
+           R"(0 is the mean over random rankings, and 1 is one standard deviation above it. The bound is made for lists
+of very different lengths that are trained together: the metric has the standard deviation 1 over random rankings of
+every list. The bound is affine, so its gradient does not vanish.)"}};
   return all;
 }
 

@@ -38,6 +38,16 @@ Entry entry_of(lua_State* L) {
   return entry;
 }
 
+/// Pushes the name under which scripts know the function of a stack frame, such as "mr.evaluate", and returns it.
+/// Pushes nil and returns null if the standard library has not named the function.
+const char* push_public_name(lua_State* L, lua_Debug* frame) {
+  lua_getfield(L, LUA_REGISTRYINDEX, public_names);
+  lua_getinfo(L, "f", frame);
+  const int type = lua_rawget(L, -2);
+  lua_remove(L, -2);
+  return type == LUA_TSTRING ? lua_tostring(L, -1) : nullptr;
+}
+
 /// Returns the name of the n-th argument in "a, b?, c", without the question mark.
 std::string_view argument_name(const char* names, int n) {
   std::string_view rest = names;
@@ -80,14 +90,15 @@ void push_script_position(lua_State* L) {
 
 int raise(lua_State* L, const OpRow& row, const Failure& failure) {
   if (failure.kind == Failure::other && std::strcmp(failure.text, "interrupted") == 0) return raise_interrupted(L);
+  Entry entry = entry_of(L);
+  const char* const known = entry.found ? push_public_name(L, &entry.frame) : nullptr;
   push_script_position(L);
-  const Entry entry = entry_of(L);
   // A field is read by Lua's metamethod "index". The error names the field's C++ function instead, which says more.
   const bool is_field = entry.found && !entry.direct && std::strcmp(entry.frame.namewhat, "metamethod") == 0;
   // Lua names a function "?" that was called by a name it cannot tell, as in x[name](x).
   const bool is_named =
       entry.found && entry.frame.name != nullptr && std::strcmp(entry.frame.name, "?") != 0 && !is_field;
-  const char* const function = is_named ? entry.frame.name : row.name;
+  const char* const function = known != nullptr ? known : is_named ? entry.frame.name : row.name;
   int argument = failure.argument;
   char name[64] = "";
   // Only failures of the kind "value" have a text of the form "name \x1f message", where `name` is an argument. The

@@ -48,6 +48,10 @@ struct OpRow {
   std::vector<std::string> (*types)();  // returns the types of the arguments, then "->", then the types of the results
 };
 
+/// Key of a table in the Lua registry that maps functions of the standard library to their names in errors. In Lua, it
+/// is the field `public_names` of the core module.
+inline constexpr const char* public_names = "moonrank.public_names";
+
 /// Raises a failure as a Lua error that names the script's file and line, the function and the argument. Never returns.
 int raise(lua_State* L, const OpRow& row, const Failure& failure);
 /// Pushes "file:line: " of the innermost frame outside of the standard library, like luaL_where.

@@ -40,8 +40,8 @@ int list_embedded(lua_State* L) {
   return 1;
 }
 
-/// Opens the module moonrank.core: functions, and `classes`, where the standard library adds methods that are written
-/// in Lua.
+/// Opens the module moonrank.core: functions, `classes`, where the standard library adds methods that are written in
+/// Lua, and `public_names`, where it stores the names of its functions for errors.
 int open_core(lua_State* L) {
   lua_createtable(L, 0, 64);
   for (const OpTable* const table : op_tables()) {
@@ -64,6 +64,14 @@ int open_core(lua_State* L) {
     if (table->kind != OpTable::functions) add_to_class(L, *table);
   }
   lua_setfield(L, -2, "classes");
+  lua_newtable(L);
+  lua_createtable(L, 0, 1);
+  lua_pushliteral(L, "k");
+  lua_setfield(L, -2, "__mode");
+  lua_setmetatable(L, -2);
+  lua_pushvalue(L, -1);
+  lua_setfield(L, LUA_REGISTRYINDEX, public_names);
+  lua_setfield(L, -2, "public_names");
   return 1;
 }
 

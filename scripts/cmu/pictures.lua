@@ -62,7 +62,8 @@ function M.save(path, o)
   end
   local wide, high = math.max(gap + most * (side + gap), 9 * #o.title), 2 * line + gap + #o.rows * height
   mr.experiment.write(path, ([[
-<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" font-family="sans-serif" font-size="12">
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d"
+  font-family="sans-serif" font-size="12">
 <rect width="100%%" height="100%%" fill="#ffffff"/>
 <text x="%d" y="%d" font-size="15">%s</text>
 %s</svg>

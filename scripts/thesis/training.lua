@@ -117,8 +117,8 @@ function M.compare(args, set, empty, printed)
   local found = experiment.compared(M.sweep(args, set, { seed = args.seed }), { value = "own", empty = empty,
     by = { { set.setting, set.values, head = set.head, shown = { top_of_list = "highest" } },
       { "loss", M.losses, shown = M.title_of }, { "bound", M.bounds } }, against = { bound = "none" },
-    level = protocol.level, close = protocol.close, unit = set.unit, units = set.units, on = set.said or set.title,
-    metric = "test metric of the matching loss", base = "no bound", what = "bounded losses",
+    significance = protocol.level, close = protocol.close, unit = set.unit, units = set.units,
+    on = set.said or set.title, metric = "test metric of the matching loss", base = "no bound", what = "bounded losses",
     printed = printed, of_printed = "published", source = "in the thesis" })
   found.legend = set.legend .. found.legend
   local how = ("\n\nModels have seed %d and the epoch that is best on %s."):format(

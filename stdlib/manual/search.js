@@ -1,9 +1,9 @@
 // Finds names by the words typed. A word in a name weighs most, then another library's name for it, then a word in the
 // sentence about it, then one in the text of a page or recipe. Titles of pages and recipes weigh more than other
-// names, and names of fields less. Fields with equal names and sentences are one hit. Stems and synonyms of a word count
-// less, as in `moonrank doc`. Names with every word come before others. `groups`: file, and [anchor, name, sentence,
-// other names, words of the text] of each name; `synonyms`: pairs of words; `endings`: endings of words, without which
-// they are stems.
+// names, and names of fields less. Fields with equal names and sentences are one hit. Stems and synonyms of a word
+// count less, as in `moonrank doc`. Names with every word come before others. `groups`: file, and [anchor, name,
+// sentence, other names, words of the text] of each name; `synonyms`: pairs of words; `endings`: endings of words,
+// without which they are stems.
 (function () {
   var names = [], other = {}, box = document.getElementById("search"), field = document.getElementById("q");
   var hits = document.getElementById("hits"), here = document.querySelector(".site ul ul [aria-current]");
@@ -72,7 +72,9 @@
       item.appendChild(link);
       hits.appendChild(item);
     });
-    if (field.value.trim() && !hits.firstChild) hits.appendChild(document.createElement("li")).textContent = "Nothing found";
+    if (field.value.trim() && !hits.firstChild) {
+      hits.appendChild(document.createElement("li")).textContent = "Nothing found";
+    }
   }
   function step(by) {
     var links = Array.prototype.slice.call(hits.querySelectorAll("a")), at = links.indexOf(document.activeElement) + by;

@@ -75,9 +75,6 @@ local function check_fields(name, d)
     refuse("has least or most, which need numbers, but its type is %s", kind)
   end
   if d.endings and kind ~= "string" then refuse("has endings, which need texts, but its type is %s", kind) end
-  for i, ending in ipairs(d.endings or {}) do
-    if type(ending) ~= "string" then refuse("has endings[%d], which is a %s, expected a text", i, type(ending)) end
-  end
 end
 
 -- Returns the declaration of an option. The script gives a table with named fields (default, help, ...), or only the
@@ -288,6 +285,7 @@ end
 ---Example: `require("moonrank.args").declared({nsr = 1}).nsr.type   --> integer`
 function M.declared(declarations)
   local declared = {}
+  check.expect(type(declarations) == "table", "mr.args", "options", declarations, "a table such as {nsr = 1}")
   for name, value in pairs(declarations) do
     if type(name) ~= "string" then error("mr.args: options are declared by name: mr.args{nsr = 1}", 3) end
     declared[name] = declared_of(name, value)

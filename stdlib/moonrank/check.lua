@@ -7,13 +7,14 @@ local getmetatable = debug.getmetatable  -- Lua's own getmetatable does not retu
 local M = { class = class.class, exact = class.exact, exact_all = class.exact_all, inner = class.inner }
 
 -- Returns the level for `error` at which a message begins with the position of the nearest caller outside the library.
+-- Also returns the name of the library's function that this caller called, such as "mr.evaluate"; nil if it has none.
 local function script_level()
-  local level = 2
+  local level, name = 2, nil
   while true do
-    local frame = debug.getinfo(level, "S")
-    if not frame then return 0 end
-    if frame.source:sub(1, 8) ~= "@stdlib/" and frame.what ~= "C" then return level - 1 end
-    level = level + 1
+    local frame = debug.getinfo(level, "Sf")
+    if not frame then return 0, name end
+    if frame.source:sub(1, 8) ~= "@stdlib/" and frame.what ~= "C" then return level - 1, name end
+    level, name = level + 1, core.public_names[frame.func] or name
   end
 end
 
@@ -21,12 +22,24 @@ end
 ---@param ... any  arguments of string.format
 function M.fail(message, ...)
   local text = select("#", ...) > 0 and message:format(...) or message
-  error(text, script_level())
+  error(text, (script_level()))
+end
+
+---Raises an error like `fail`. Its message begins with the name of the function that the script
+---called. Functions that serve many others use it.
+---@param message string
+---@param ... any  arguments of string.format
+function M.fail_in_call(message, ...)
+  local _, name = script_level()
+  M.fail((name and "%s: " or "%s") .. message, name or "", ...)
 end
 
 ---Returns an error message without its position ("file:line: ") and without the name of the function that raised it.
 ---Example: `require("moonrank.check").reason("x.lua:3: load: no tensor 'a'")   --> no tensor 'a'`
-function M.reason(message) return (tostring(message):gsub("^[^\n]-:%d+: ", ""):gsub("^[%a_][%w_]*: ", "")) end
+function M.reason(message)
+  local text = tostring(message):gsub("^[^\n]-:%d+: ", "")
+  return (text:gsub("^[%a_][%w_]*: ", ""):gsub("^mr%.[%w_.:]+: ", ""))
+end
 
 ---Returns the text of an error that the library raises again. It keeps the position of a function of the script. A
 ---position inside the library is removed, because the new error has that of the script's line.

@@ -35,21 +35,12 @@ Evaluation.__index = function(self, name)
   check.unknown("metric in this evaluation", name, { table.unpack(self.names) })
 end
 
--- Like metric.parse, but an error about a number in the name, such as 0 in "ndcg@0", names the function `where`.
-local function parsed(where, name, options)
-  local ok, found = check.attempt(metric.parse, name, options)
-  if ok then return found end
-  local argument, reason = tostring(found):match "bad argument '(.-)' to '[^']*' (.*)$"
-  if argument then check.fail("bad argument '%s' to '%s' %s", argument, where, reason) end
-  error(found, 0)
-end
-
--- Returns the metric that `given` (a name, a metric, or a table with a bound) stands for; `options` apply to a name.
+-- Returns the metric that `given` stands for: a name, a metric, or a table with a metric and a bound. `options` apply
+-- to a metric that is given by name.
 local function metric_of(where, given, options)
   if M.is_bounded(given) then return given end
   local function parse(name)
-    if type(name) ~= "string" then return metric.parse(name) end
-    return parsed(where, name, metric.taken(name, options))
+    return metric.parse(name, type(name) == "string" and metric.taken(name, options) or nil)
   end
   return M.under_bound(where, given, parse) or parse(given)
 end
@@ -336,6 +327,7 @@ function Evaluation:plot(options)
     ylabel = "share of lists",
     series = {},
   }
+  check.expect(options == nil or type(options) == "table", "evaluation:plot", "options", options, "a table")
   for name, value in pairs(options or {}) do o[name] = value end
   for i, name in ipairs(self.names) do o.series[i] = { name = name, values = self[name]:to("cpu"):double() } end
   return require("moonrank.plot").ecdf(o)

@@ -39,7 +39,7 @@ local M = {}
 ---@field help string         one line of documentation
 ---@field group? string       computed on first use: heading above the option in the documentation
 ---@field is_of_type? fun(value: any): boolean  computed: whether a value that is not among the choices has the type
----@field element? mr.options.Row  computed: declaration that checks each element of a list of numbers
+---@field element? mr.options.Row  computed: declaration that checks each element of a list
 ---@field of_texts? boolean   computed: whether all choices are texts
 ---@field has_more? boolean   computed: whether values of another type are allowed beside the choices
 
@@ -137,10 +137,11 @@ local function check_row(name, row)
   assert(type(row[1]) == "string" and type(row[2]) == "string" and type(row.help) == "string", name)
 end
 
--- Returns a declaration that checks each number of an option of type integer[] or number[]; nil for other types.
+-- Returns a declaration that checks each element of an option of type integer[], number[] or string[]; nil for other
+-- types.
 local function element_row(row)
   local kind = row[2]:match "^(%l+)%[%]$"
-  if kind ~= "integer" and kind ~= "number" then return nil end
+  if kind ~= "integer" and kind ~= "number" and kind ~= "string" then return nil end
   local element = { row[1], kind }
   for _, limit in ipairs{ "least", "most", "above", "below", "infinite" } do element[limit] = row[limit] end
   element.is_of_type = test_of(element)

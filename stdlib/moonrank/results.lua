@@ -176,7 +176,6 @@ function Results:trials(options)
   local o = trials_options:read("results:trials", options)
   local data = self:columns(o.states)
   local names = o.columns
-  if names then check.sequence("results:trials", "columns", names) end
   -- a returned number may have the name "value", like the column of the study's metric
   names = names or columns.united{ { "number", "state" }, data.params, { "value" }, data:numbers(),
     { "wall", "reason" } }

@@ -419,7 +419,7 @@ end
 ---@param x mr.Tensor|number[]
 ---@return number
 ---Example: `mr.stats.mean({1, 2, 3})   --> 2.0`
-function M.mean(x) return M.summary(x).mean end
+function M.mean(x) return (core.summary(tensor("mr.stats.mean", x))) end
 
 ---Returns the median of the values that are not NaN: the middle one, or the mean of the two in the
 ---middle. It is NaN if all values are NaN or there are no values.

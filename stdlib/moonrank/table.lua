@@ -53,10 +53,6 @@ local function check_rows(o)
 end
 
 local function check_columns(o)
-  check.sequence("mr.table", "columns", o.columns)
-  for i, name in ipairs(o.columns) do
-    check.expect(type(name) == "string", "mr.table", ("the name of column %d"):format(i), name, "a text")
-  end
   for name in pairs(o.formats) do check.choice("mr.table", "a column in formats", name, o.columns) end
   for _, name in ipairs(o.within) do check.choice("mr.table", "a column in within", name, o.columns) end
   for name, mark in pairs(o.mark) do

@@ -25,7 +25,9 @@ function replace(page) {
     const scrolled = Array.from(here.querySelectorAll(".wide"), each => [each.scrollLeft, each.scrollTop]);
     here.replaceWith(there);
     there.querySelectorAll("details").forEach((each, i) => { each.open = open[i] || false; });
-    there.querySelectorAll(".wide").forEach((each, i) => { if (scrolled[i]) [each.scrollLeft, each.scrollTop] = scrolled[i]; });
+    there.querySelectorAll(".wide").forEach((each, i) => {
+      if (scrolled[i]) [each.scrollLeft, each.scrollTop] = scrolled[i];
+    });
   }
   for (const box of document.querySelectorAll("#trials input")) {
     if (chosen.has(box.value)) box.checked = true;

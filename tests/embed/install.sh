@@ -38,7 +38,8 @@ else
 fi
 if command -v zsh >/dev/null; then
   zsh_words() {
-    zsh -fc 'compadd() { shift; print -l -- "$@"; }; _files() { :; }; source $1; shift; words=("$@"); CURRENT=$#; _moonrank' \
+    zsh -fc 'compadd() { shift; print -l -- "$@"; }; _files() { :; }
+      source $1; shift; words=("$@"); CURRENT=$#; _moonrank' \
       zsh "$folder/prefix/share/zsh/vendor-completions/_moonrank" "$@"
   }
   zsh_words moonrank do | grep -qx doc

@@ -44,7 +44,8 @@ std::map<int, void*> handlers() {
 }
 
 constexpr const char* gradient =
-    "local mr = require 'moonrank' local w = mr.tensor({1, 2}):requires_grad(); (w * w):sum():backward() return w.grad:sum():item()";
+    "local mr = require 'moonrank' local w = mr.tensor({1, 2}):requires_grad(); (w * w):sum():backward() "
+    "return w.grad:sum():item()";
 
 }  // namespace
 

@@ -47,7 +47,7 @@ PartitionName=all Nodes=$host Default=YES
 END
 
 ( while kill -0 "$owner" 2>/dev/null; do sleep 0.3; done; cleanup ) >/dev/null 2>&1 &
-munged --force --key-file="$folder/key" --socket="$folder/munge.socket" --pid-file="$folder/munged.pid" --log-file="$folder/munged.log" \
-  --seed-file="$folder/munge.seed"
+munged --force --key-file="$folder/key" --socket="$folder/munge.socket" --pid-file="$folder/munged.pid" \
+  --log-file="$folder/munged.log" --seed-file="$folder/munge.seed"
 slurmctld -f "$folder/slurm.conf"
 slurmd -f "$folder/slurm.conf"

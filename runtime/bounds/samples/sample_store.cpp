@@ -27,8 +27,8 @@ Shared drawn(const MetricSampling& sampling, Device device) {
 }
 
 /// Draws the samples of `sampling`, and those of the metrics `also` that can use the same rankings (goes_with) and have
-/// no file yet, and writes all of them to files. On the CPU all metrics are computed from the same drawn rankings. The GPU draws separately for each metric,
-/// which is faster there.
+/// no file yet, and writes all of them to files. On the CPU all metrics are computed from the same drawn rankings. The
+/// GPU draws separately for each metric, which is faster there.
 Shared drawn_and_kept(SampleFolder& folder, const MetricSampling& sampling, const std::vector<MetricSampling>& also,
                       Device device) {
   std::vector<MetricSampling> all{sampling};

@@ -1,4 +1,5 @@
 -- Makes the classes of the standard library, and wraps functions so that surplus arguments raise errors.
+local core = require "moonrank.core"
 local getmetatable = debug.getmetatable  -- Lua's own getmetatable does not return the metatables of tensors and lists
 local M = {}
 
@@ -9,8 +10,8 @@ local inner = setmetatable({}, { __mode = "k" })  -- maps a wrapper that `exact`
 
 local function passed(...) return ... end
 
----Wraps a function so that surplus arguments other than nil, which Lua would drop silently, raise an error. Functions
----in C, functions with `...` and other values are returned unchanged.
+---Wraps a function so that surplus arguments other than nil, which Lua would drop silently, raise an error, and errors
+---name the function `name`. Functions in C and other values are returned unchanged.
 ---@param name string  name for messages; a method has a colon in it
 ---@param f any
 ---@param meta? table  metatable of the objects whose method it is; a call with a dot is then an error
@@ -19,15 +20,16 @@ local function passed(...) return ... end
 function M.exact(name, f, meta)
   if type(f) ~= "function" or inner[f] then return f end
   local info = debug.getinfo(f, "Su")
-  if info.what == "C" or info.isvararg then return f end
+  if info.what == "C" then return f end
   local most, method = math.max(info.nparams, name:find(":", 1, true) and 1 or 0), meta and name:match ":(.*)"
+  if info.isvararg then most = math.huge end
   local function wrapper(...)
     if select("#", ...) > most or method and getmetatable((...)) ~= meta then
       calls().refuse(name, f, most, meta, ...)
     end
-    return passed(f(...))  -- a tail call would remove the stack frame from which core errors read the function's name
+    return passed(f(...))  -- a tail call would remove the stack frame by which core errors find the public name
   end
-  inner[wrapper] = f
+  inner[wrapper], core.public_names[wrapper] = f, name
   return wrapper
 end
 

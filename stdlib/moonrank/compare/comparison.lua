@@ -223,6 +223,7 @@ tables.add_exports(Comparison)
 ---@return mr.Figure
 function Comparison:plot(options)
   local o = { ylabel = ("mean, %g %% interval"):format(100 * self.level), categories = {}, series = {} }
+  check.expect(options == nil or type(options) == "table", "comparison:plot", "options", options, "a table")
   for name, value in pairs(options or {}) do o[name] = value end
   for i, metric in ipairs(self.metrics) do o.categories[i] = metric.name end
   for s, name in ipairs(self.systems) do

@@ -112,7 +112,7 @@ end
 ---@param set mr.Dataset
 ---@return mr.Dataset
 function ItemFeatures:join(set)
-  check.expect(dataset.is(set) and set.items, "join", "set", set, "a dataset with items, such as fold.train")
+  check.expect(dataset.is(set) and set.items, "features:join", "set", set, "a dataset with items, such as fold.train")
   local ids = set.ids and set.ids.items or nil
   if not ids or #ids == 0 then
     check.fail("item features: the dataset has no names of its items, expected them in ids.items")

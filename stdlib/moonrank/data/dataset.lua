@@ -263,10 +263,10 @@ local batches_options = declare("mr.data.BatchesOptions", {
 ---table.concat(rows, " ")   --> 5 2 2
 ---```
 function Dataset:batches(options)
-  local o = batches_options:read("batches", options)
+  local o = batches_options:read("dataset:batches", options)
   o.size = o.size or 32
   for _, name in ipairs(o.shuffle == false and options and options.shuffle == nil and { "seed", "epoch" } or {}) do
-    check.leave_out("batches", name, options[name], "it has no effect without shuffle = true")
+    check.leave_out("dataset:batches", name, options[name], "it has no effect without shuffle = true")
   end
   seen.note("other", self)
   return M.pass(self, o)
@@ -336,7 +336,7 @@ function Dataset:binarize(threshold)
   elseif threshold == "top_of_list" then
     threshold = lists:spread(lists:max(lists.relevance))
   else
-    check.expect(type(threshold) == "number" and threshold == threshold, "binarize", "threshold", threshold,
+    check.expect(type(threshold) == "number" and threshold == threshold, "dataset:binarize", "threshold", threshold,
       "a number, 'top' or 'top_of_list'")
   end
   return M.with(self, { lists = lists:with_relevance(lists.relevance:ge(threshold)) })
@@ -359,8 +359,8 @@ function Dataset:with_relevance(relevance) return M.with(self, { lists = self.li
 ---@return { mean: mr.Tensor, sd: mr.Tensor }
 ---Example: `mr.data.synthetic{kind = "queries", queries = 40, features = 5}:scaling().mean:size(1)   --> 5`
 function Dataset:scaling()
-  check.expect(self.features, "scaling", "features of the dataset", nil, "a dataset with features")
-  check.expect(self.lists.rows > 0, "scaling", "the number of rows", 0, "at least 1")
+  check.expect(self.features, "dataset:scaling", "features of the dataset", nil, "a dataset with features")
+  check.expect(self.lists.rows > 0, "dataset:scaling", "the number of rows", 0, "at least 1")
   local x = self.features:double()
   local known = x:eq(x)
   local share = 1 / known:double():sum(1):maximum(1)
@@ -383,9 +383,11 @@ end
 ---math.abs(set:standardize().features:mean():item()) < 1e-6   --> true
 ---```
 function Dataset:standardize(scaling)
+  check.expect(self.features, "dataset:standardize", "features of the dataset", nil, "a dataset with features")
   scaling = scaling or self:scaling()
-  check.expect(self.features, "standardize", "features of the dataset", nil, "a dataset with features")
-  check.length("standardize", "scaling.mean", #scaling.mean, self.features:size(2), "one for each feature")
+  check.expect(check.is_tensor(check.field(scaling, "mean")) and check.is_tensor(check.field(scaling, "sd")),
+    "dataset:standardize", "scaling", scaling, "what dataset:scaling returned")
+  check.length("dataset:standardize", "scaling.mean", #scaling.mean, self.features:size(2), "one for each feature")
   local device = self.features.device
   local x = (self.features:double() - scaling.mean:to(device)) / scaling.sd:to(device)
   return M.with(self, { features = self.features.dtype == "float64" and x or x:float() })
@@ -444,7 +446,7 @@ local split_options = declare("mr.data.SplitOptions", {
 ---parts   --> others: 20 lists, 435 rows, 5 features
 ---```
 function Dataset:split(options)
-  local o = split_options:read("split", options)
+  local o = split_options:read("dataset:split", options)
   local order = core.integers(core.permutation(self.count, o.seed, "split", 0))
   local n = 0
   if o.share > 0 and self.count >= 2 then

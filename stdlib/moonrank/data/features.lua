@@ -43,7 +43,7 @@ end
 ---set:min_max_lists().features:sum():item()   --> 1.5
 ---```
 function Dataset:min_max_lists(columns)
-  local numbers = columns_of("min_max_lists", self, columns)
+  local numbers = columns_of("dataset:min_max_lists", self, columns)
   return dataset.with(self, { features = core.scale_lists(self.features, self.lists, numbers, "min_max") })
 end
 
@@ -58,7 +58,7 @@ end
 ---set:standardize_lists().features[2]:item()   --> 1.0
 ---```
 function Dataset:standardize_lists(columns)
-  local numbers = columns_of("standardize_lists", self, columns)
+  local numbers = columns_of("dataset:standardize_lists", self, columns)
   return dataset.with(self, { features = core.scale_lists(self.features, self.lists, numbers, "standardize") })
 end
 
@@ -72,7 +72,7 @@ end
 ---set:log1p().features[1]:item()   --> 1.0
 ---```
 function Dataset:log1p(columns)
-  return changed("log1p", self, columns, function(x)
+  return changed("dataset:log1p", self, columns, function(x)
     local size = (x:double():abs() + 1):log()
     if x.dtype == "float32" then size = size:float() end
     return x:lt(0):where(-size, size)
@@ -95,8 +95,9 @@ local clip_options = declare("mr.data.ClipOptions", {
 ---set:clip{max = 5}.features:sum():item()   --> -2.0
 ---```
 function Dataset:clip(options)
-  local o = clip_options:read("clip", options)
-  return changed("clip", self, o.columns, function(x) return x:eq(x):where(x:clamp{ min = o.min, max = o.max }, x) end)
+  local o = clip_options:read("dataset:clip", options)
+  local function clipped(x) return x:eq(x):where(x:clamp{ min = o.min, max = o.max }, x) end
+  return changed("dataset:clip", self, o.columns, clipped)
 end
 
 ---Returns the mean or the median of each feature over the rows where the feature is not missing.
@@ -106,8 +107,8 @@ end
 ---@return mr.Tensor  [columns] float64
 ---Example: `mr.data.dataset{lists = mr.lists{{1, 0}}, features = mr.tensor{{1}, {4}}}:typical()[1]:item()   --> 2.5`
 function Dataset:typical(what, columns)
-  check.choice("typical", "what", what or "median", { "mean", "median" })
-  return core.typical_values(self.features, columns_of("typical", self, columns), what or "median")
+  check.choice("dataset:typical", "what", what or "median", { "mean", "median" })
+  return core.typical_values(self.features, columns_of("dataset:typical", self, columns), what or "median")
 end
 
 ---Replaces missing features (NaN) by a number, by the mean or median of the column, or by one
@@ -121,13 +122,14 @@ end
 ---set:fill("median").features[2]:item()   --> 3.0
 ---```
 function Dataset:fill(with, columns)
-  local numbers = columns_of("fill", self, columns)
+  local numbers = columns_of("dataset:fill", self, columns)
   if type(with) == "number" and with - with == 0 then
     with = core.full({ #numbers }, with, "float64", "cpu")
   elseif type(with) == "string" then
+    check.choice("dataset:fill", "with", with, { "mean", "median" })
     with = self:typical(with, columns)
   elseif not check.is_tensor(with) then
-    check.expect(false, "fill", "with", with, "a finite number, 'mean', 'median' or a tensor")
+    check.expect(false, "dataset:fill", "with", with, "a finite number, 'mean', 'median' or a tensor")
   end
   return dataset.with(self, { features = core.fill_missing(self.features, numbers, with) })
 end
@@ -145,7 +147,7 @@ local select_options = declare("mr.data.SelectOptions", {
 ---@return mr.Dataset
 ---Example: `mr.data.synthetic{kind = "queries"}:select{lists = {3, 1}, columns = {2}}.features:size(2)   --> 1`
 function Dataset:select(options)
-  local o = select_options:read("select", options)
+  local o = select_options:read("dataset:select", options)
   local set, numbers = self, o.lists
   if o.ids then
     local place = {}
@@ -153,10 +155,10 @@ function Dataset:select(options)
     numbers = {}
     for i, id in ipairs(o.ids) do
       numbers[i] = place[tostring(id)]
-      check.expect(numbers[i], "select", ("ids[%d]"):format(i), id, "the name of a list")
+      check.expect(numbers[i], "dataset:select", ("ids[%d]"):format(i), id, "the name of a list")
     end
   end
-  check.indices("select", "lists", numbers or {}, self.count, "list number")
+  check.indices("dataset:select", "lists", numbers or {}, self.count, "list number")
   if numbers then set = dataset.chosen(self, numbers, self.name) end
   if not o.columns then return set end
   return dataset.with(set, { features = core.take_columns(set.features, (columns_of("select", set, o.columns))) })
@@ -175,13 +177,13 @@ function Dataset:concat(...)
   local parts = table.pack(self, ...)
   for i = 1, parts.n do
     local part = parts[i]
-    check.expect(dataset.is(part), "concat", ("argument %d"):format(i - 1), part, "a dataset")
+    check.expect(dataset.is(part), "dataset:concat", ("argument %d"):format(i - 1), part, "a dataset")
     for c, levels in ipairs(self.levels or {}) do
       local own = part.levels and part.levels[c]
       if not own or #own ~= #levels or (#own > 0 and own:eq(levels):sum():item() < #own) then
-        check.fail("concat: dataset '%s' has other category levels in column %d than '%s', the first dataset. Make its "
-          .. "categories with those of the first dataset: other:categorical{columns = ..., like = first}", part.name, c,
-          self.name)
+        check.fail("dataset:concat: dataset '%s' has other category levels in column %d than '%s', the first dataset. "
+          .. "Make its categories with those of the first dataset: other:categorical{columns = ..., like = first}",
+          part.name, c, self.name)
       end
     end
   end
@@ -199,14 +201,15 @@ end
 ---```
 function Dataset:with_features(features)
   if dataset.is(features) then features = features.features end
-  check.expect(check.is_tensor(features), "with_features", "features", features, "a tensor or a dataset with features")
+  check.expect(check.is_tensor(features), "dataset:with_features", "features", features,
+    "a tensor or a dataset with features")
   if features.dims == 1 then features = features:reshape(#features, 1) end
   local here = self.features
   if not here then
     return dataset.with(self, { features = features.dtype == "float64" and features or features:float() })
   end
   features = (here.dtype == "float64" and features:double() or features:float()):to(here.device)
-  check.length("with_features", "features", #features, #here, "one for each row")
+  check.length("dataset:with_features", "features", #features, #here, "one for each row")
   return dataset.with(self, { features = core.cat({ here, features }, 2) })
 end
 
@@ -234,14 +237,16 @@ local categorical_options = declare("mr.data.CategoricalOptions", {
 ---test.categories:reshape(3)   --> {1, 3, 2}  mr.Tensor {3} int64
 ---```
 function Dataset:categorical(options)
-  local o = categorical_options:read("categorical", options)
-  if self.categories then check.fail "categorical: the dataset already has categories. Pass all columns in one call" end
+  local o = categorical_options:read("dataset:categorical", options)
+  if self.categories then
+    check.fail "dataset:categorical: the dataset already has categories. Pass all columns in one call"
+  end
   local numbers, known = columns_of("categorical", self, o.columns)
   local levels, others = {}, {}
   if o.like then
     if not o.like.levels or #o.like.levels ~= #o.columns then
-      check.fail("categorical: the dataset of the option like has category levels of %d columns, expected %d, one for "
-        .. "each number in columns. Pass a dataset that categorical{columns = ...} returned",
+      check.fail("dataset:categorical: the dataset of the option like has category levels of %d columns, expected %d, "
+        .. "one for each number in columns. Pass a dataset that categorical{columns = ...} returned",
         o.like.levels and #o.like.levels or 0, #o.columns)
     end
     levels = o.like.levels

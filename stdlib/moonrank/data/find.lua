@@ -15,7 +15,7 @@ end
 ---@param hint? string  advice that the error gives if the path is not found
 function M.path(name, hint)
   if type(name) ~= "string" or name == "" then
-    check.fail("path is %s, expected the path of a file or folder", check.found(name))
+    check.fail_in_call("path is %s, expected the path of a file or folder", check.found(name))
   end
   local tried = {}
   for _, folder in ipairs(name:sub(1, 1) == "/" and { "" } or core.data_folders()) do
@@ -24,7 +24,8 @@ function M.path(name, hint)
     if found then return found end
     tried[#tried + 1] = path
   end
-  check.fail("data '%s' not found; looked for %s%s", name, table.concat(tried, ", "), hint and "; " .. hint or "")
+  check.fail_in_call("data '%s' not found; looked for %s%s", name, table.concat(tried, ", "),
+    hint and "; " .. hint or "")
 end
 
 ---Returns the path of the first file of `names` that exists in the folder `path`, plain or as .gz;

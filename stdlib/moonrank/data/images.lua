@@ -158,8 +158,8 @@ end
 ---@return mr.Images
 ---Example: `mr.data.drawn_faces{count = 5}:select{5, 2}.files[1]   --> 00005.png`
 function Images:select(numbers)
-  check.indices("select", "numbers", numbers, self.count, "image number")
-  return chosen(self, check.not_empty("select", "numbers", numbers, "image number"))
+  check.indices("images:select", "numbers", numbers, self.count, "image number")
+  return chosen(self, check.not_empty("images:select", "numbers", numbers, "image number"))
 end
 
 ---Returns a matrix with one row per image, which has all pixels of the image: one colour plane
@@ -184,14 +184,15 @@ local split_options = declare("mr.data.ImageSplitOptions", {
 ---@return mr.Images test
 ---Example: `select("#", mr.data.drawn_faces{count = 20}:split())   --> 3`
 function Images:split(options)
-  local o = split_options:read("split", options)
+  local o = split_options:read("images:split", options)
   local counts = {}
   for i, name in ipairs{ "valid", "test" } do
     counts[i] = math.max(1, math.floor(o[name] * self.count + 0.5))
   end
   local rest = self.count - counts[1] - counts[2]
   if rest < 1 then
-    check.fail("split: valid and test take all %d images, expected at least one image to remain for train", self.count)
+    check.fail("images:split: valid and test take all %d images, expected at least one image to remain for train",
+      self.count)
   end
   local order = core.integers(core.permutation(self.count, o.seed, "images", 0))
   local function part(first, n, name)
@@ -223,7 +224,7 @@ local items_options = declare("mr.data.ImageItemsOptions", {
 ---@return mr.Dataset
 ---Example: `mr.data.drawn_faces{count = 4, size = 10}:items()   --> items: 4 lists, 4 rows, 300 features`
 function Images:items(options)
-  local o = items_options:read("items", options)
+  local o = items_options:read("images:items", options)
   local sizes = core.integers(core.full({ self.count }, 1, "int64", "cpu"))
   return dataset.new{ lists = core.lists(sizes, self.labels, {}, {}), features = features_of(self, "items", o.features),
     items = core.arange(1, self.count, 1, "int64", "cpu"), ids = ids_of(self), name = "items" }
@@ -288,7 +289,7 @@ local comparisons_options = declare("mr.data.ImageComparisonsOptions", {
 ---faces:comparisons{pairs = 50}   --> comparisons: 50 lists, 100 rows, 300 features
 ---```
 function Images:comparisons(options)
-  local where = "comparisons"
+  local where = "images:comparisons"
   local o = comparisons_options:read(where, options)
   local features, labels = features_of(self, where, o.features), core.numbers(self.labels)
   local order, before, total = ranked(labels, o.margin)
@@ -309,7 +310,7 @@ function Images:comparisons(options)
     items = rows,
     features = features:rows(rows:to(features.device)),
     ids = ids_of(self),
-    name = where,
+    name = "comparisons",
   }
 end
 
@@ -319,11 +320,11 @@ local function names_of(files)
   local names, seen = {}, {}
   for i, name in ipairs(files) do
     local stem = name:match "([^/]+)%.%w+$"
-    check.expect(stem, "save", ("name of image %d"):format(i), name, "a name with an extension")
+    check.expect(stem, "images:save", ("name of image %d"):format(i), name, "a name with an extension")
     names[i] = stem .. ".png"
     if seen[names[i]] then
-      check.fail("save: images %d and %d ('%s' and '%s') would both be saved as %s, expected names that differ before "
-        .. "the extension", seen[names[i]], i, core.safe_text(files[seen[names[i]]]), core.safe_text(name),
+      check.fail("images:save: images %d and %d ('%s' and '%s') would both be saved as %s, expected names that differ "
+        .. "before the extension", seen[names[i]], i, core.safe_text(files[seen[names[i]]]), core.safe_text(name),
         core.safe_text(names[i]))
     end
     seen[names[i]] = i
@@ -350,7 +351,7 @@ end
 ---an error.
 ---@param folder string
 function Images:save(folder)
-  check.path("save", folder, "folder")
+  check.path("images:save", folder, "folder")
   local names, rows = names_of(self.files), {}
   core.make_folder(folder .. "/labels.csv")
   for i, name in ipairs(names) do

@@ -3,6 +3,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
+local distribution = require "moonrank.stats.distribution"
 local phase = require "moonrank.system.phase"
 local whole_lists = require "moonrank.bounds.whole_lists"
 
@@ -51,30 +52,16 @@ function M.of(set, o)
     _set = set }, Interactions)
 end
 
--- Returns the quantile of numbers at a share, with linear interpolation.
-local function quantile(numbers, share)
-  table.sort(numbers)
-  local at = 1 + share * (#numbers - 1)
-  local below = math.floor(at)
-  local low, high = numbers[below], numbers[below + 1] or numbers[below]
-  return low + (at - below) * (high - low)
-end
-
 -- Returns, for each user, an array of the items with which the user has interactions, in the order of the dataset.
 local function items_by_user(set, users)
-  local found, at = {}, 0
-  for user = 1, users do found[user] = {} end
-  local of_lists, sizes = set.users:totable(), core.integers(set.lists.sizes)
-  local items, relevance = set.items:totable(), set.lists.relevance:totable()
-  for l, user in ipairs(of_lists) do
-    local own, is_known = found[user], {}
-    for _, item in ipairs(own) do is_known[item] = true end
-    for row = at + 1, at + sizes[l] do
-      if relevance[row] >= 1 and not is_known[items[row]] then
-        own[#own + 1], is_known[items[row]] = items[row], true
-      end
-    end
-    at = at + sizes[l]
+  local found, is_known = {}, {}
+  for user = 1, users do found[user], is_known[user] = {}, {} end
+  local rows = select(2, set.lists:relevant_part(1)):to("cpu")
+  local owners = set.lists:spread(set.users:to("cpu")):rows(rows):totable()
+  local items = set.items:to("cpu"):rows(rows):totable()
+  for i, user in ipairs(owners) do
+    if not is_known[user][items[i]] then table.insert(found[user], items[i]) end
+    is_known[user][items[i]] = true
   end
   return found
 end
@@ -85,14 +72,11 @@ end
 function Interactions:items_of_users(share, least, device)
   local by_user, counts, items, is_there = items_by_user(self._set, self._how.users), {}, {}, {}
   for _, own in ipairs(by_user) do counts[#counts + 1] = #own > 0 and #own or nil end
-  local width = math.max(least, 1, math.floor(quantile(counts, share)))
-  width = math.min(width, math.max(table.unpack(counts)))
+  local at_share, most = table.unpack(distribution(counts, { quantiles = { share, 1 }, samples = 2 }).quantiles)
+  local width = math.tointeger(math.min(math.max(least, 1, at_share.estimate // 1), most.estimate))
   for user, own in ipairs(by_user) do
-    items[user], is_there[user] = table.move(own, 1, math.min(#own, width), 1, {}), {}
-    for c = 1, width do
-      is_there[user][c] = items[user][c] and 1 or 0
-      items[user][c] = items[user][c] or 1
-    end
+    items[user], is_there[user] = {}, {}
+    for c = 1, width do items[user][c], is_there[user][c] = own[c] or 1, own[c] and 1 or 0 end
   end
   return core.tensor(items, "int64", device), core.tensor(is_there, "float32", device)
 end

@@ -9,11 +9,11 @@ local function check_widths(input, parts)
   for i, part in ipairs(parts) do
     local x = part[input]
     if x.dtype ~= first.dtype then
-      check.fail("join: %s of dataset 1 ('%s') have dtype %s, but those of dataset %d ('%s') have %s", input,
+      check.fail_in_call("%s of dataset 1 ('%s') have dtype %s, but those of dataset %d ('%s') have %s", input,
         parts[1].name, first.dtype, i, part.name, x.dtype)
     end
     if x.dims == 2 and x:size(2) ~= first:size(2) then
-      check.fail("join: dataset 1 ('%s') has %d columns of %s, but dataset %d ('%s') has %d%s", parts[1].name,
+      check.fail_in_call("dataset 1 ('%s') has %d columns of %s, but dataset %d ('%s') has %d%s", parts[1].name,
         first:size(2), input, i, part.name, x:size(2),
         input == "features" and ". Pass features = n to read n features from every file" or "")
     end
@@ -37,8 +37,8 @@ return function(parts, name)
     for i, part in ipairs(parts) do
       if (part[input] and true) ~= (parts[1][input] and true) then
         local has, lacks = part[input] and i or 1, part[input] and 1 or i
-        check.fail("join: dataset %d ('%s') has %s, but dataset %d ('%s') has none. Either all datasets need them, or "
-          .. "none", has, parts[has].name, input, lacks, parts[lacks].name)
+        check.fail_in_call("dataset %d ('%s') has %s, but dataset %d ('%s') has none. Either all datasets need them, "
+          .. "or none", has, parts[has].name, input, lacks, parts[lacks].name)
       end
       all[i] = part[input] or nil
     end

@@ -23,7 +23,7 @@ local length_options = declare("mr.data.EqualLengthsOptions", {
 ---set:equal_lengths{size = 3, least = 2}   --> {{1, 3, 4}, {5}}
 ---```
 function Dataset:equal_lengths(options)
-  local o = length_options:read("equal_lengths", options)
+  local o = length_options:read("dataset:equal_lengths", options)
   local by_length, order, groups = {}, {}, {}
   for i, n in ipairs(self.lists.sizes:totable()) do
     if not by_length[n] then by_length[n], order[#order + 1] = {}, n end
@@ -62,12 +62,12 @@ end
 ---count   --> 20
 ---```
 function Dataset:minibatches(groups)
-  check.expect(type(groups) == "table", "minibatches", "groups", groups, "numbers of lists: {{1, 3}, {2}}")
+  check.expect(type(groups) == "table", "dataset:minibatches", "groups", groups, "numbers of lists: {{1, 3}, {2}}")
   local batches, count = {}, 0
   for i, numbers in ipairs(groups) do
     local name = ("groups[%d]"):format(i)
-    check.expect(type(numbers) == "table", "minibatches", name, numbers, "numbers of lists: {1, 3}")
-    check.indices("minibatches", name, numbers, self.count, "list number")
+    check.expect(type(numbers) == "table", "dataset:minibatches", name, numbers, "numbers of lists: {1, 3}")
+    check.indices("dataset:minibatches", name, numbers, self.count, "list number")
     local part = dataset.chosen(self, numbers, self.name)
     local batch = { lists = part.lists, size = #numbers }
     for _, input in ipairs(dataset.inputs) do batch[input] = part[input] and part[input]:to(core.device()) or nil end

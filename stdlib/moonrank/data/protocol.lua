@@ -46,27 +46,27 @@ local fold_options = declare("mr.FoldOptions", {
 
 local function check_folds(by, k)
   local least = (by == "share" or by == "one") and 1 or 2
-  check.expect(k >= least and (by == "user" or k <= most_folds), "folds", "k", k, "an integer of at least %d%s", least,
-    by ~= "user" and (" and at most %d"):format(most_folds) or "")
+  check.expect(k >= least and (by == "user" or k <= most_folds), "ratings:folds", "k", k,
+    "an integer of at least %d%s", least, by ~= "user" and (" and at most %d"):format(most_folds) or "")
 end
 
 ---Checks the options of ratings:folds and returns them with defaults filled in. A wrong option
 ---raises an error before any fold is made.
 function M.options(ratings, options)
-  local o = fold_options:read("folds", options)
+  local o = fold_options:read("ratings:folds", options)
   local by, own = o.by, ways[o.by]
   for _, name in ipairs{ "k", "test", "n", "at" } do
-    if own[name] == nil then check.leave_out("folds", name, o[name], "by = '%s' takes no %s", by, name) end
+    if own[name] == nil then check.leave_out("ratings:folds", name, o[name], "by = '%s' takes no %s", by, name) end
     o[name] = o[name] or own[name] or nil
   end
   if own.k then check_folds(by, o.k) end
   if (by == "time" or by == "user_time" or by == "last") and not ratings.timestamp then
-    check.fail("folds: by = '%s' needs timestamps, and these ratings have none (mr.data.interactions reads a column "
-      .. "'timestamp')", by)
+    check.fail("ratings:folds: by = '%s' needs timestamps, and these ratings have none (mr.data.interactions reads a "
+      .. "column 'timestamp')", by)
   end
   if by == "given" and not ratings.part then
-    check.fail(
-      "folds: by = 'given' needs ratings of several files, as mr.data.interactions{train = path, test = path} reads")
+    check.fail("ratings:folds: by = 'given' needs ratings of several files, as mr.data.interactions{train = path, "
+      .. "test = path} reads")
   end
   o.nsr = o.nsr or (o.grades and 0 or 1)
   o.k = o.k or 1

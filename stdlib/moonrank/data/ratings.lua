@@ -157,7 +157,8 @@ end
 ---@return mr.Ratings
 ---Example: `mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4).users   --> 30`
 function Ratings:binarize(threshold)
-  check.expect(type(threshold) == "number" and threshold == threshold, "binarize", "threshold", threshold, "a number")
+  check.expect(type(threshold) == "number" and threshold == threshold, "ratings:binarize", "threshold", threshold,
+    "a number")
   local before = threshold
   if self.binary then  -- an earlier call of :binarize already turned the ratings into grades 0 and 1
     before = threshold > 1 and math.huge or threshold <= 0 and -math.huge or self.threshold
@@ -181,12 +182,12 @@ end
 ---r:min_relevant(5).users <= r.users   --> true
 ---```
 function Ratings:min_relevant(n)
-  check.expect(math.type(n) == "integer" and n >= 0, "min_relevant", "n", n, "an integer of 0 or more")
+  check.expect(math.type(n) == "integer" and n >= 0, "ratings:min_relevant", "n", n, "an integer of 0 or more")
   return changed(self, { least = n })
 end
 
 local hold_out_options = declare("mr.data.HoldOutOptions", {
-  { "share", "number", default = 0.1, least = 0, below = 1, help = "share of a user's rows of train" },
+  { "share", "number", default = 0.1, above = 0, below = 1, help = "share of a user's rows of train" },
   { "seed", "integer", default = 1, help = "seed of the choice" },
 })
 
@@ -194,9 +195,10 @@ local hold_out_options = declare("mr.data.HoldOutOptions", {
 local in_train <const>, in_valid <const> = 0, 1
 
 ---Returns a copy of ratings of given parts (separate files for train and test) with a validation part:
----a random share of each user's rows of train, rounded down, but at least one row. A user with a single
----row of train has no other one left. This is the division of IR-Benchmark (Yang et al. 2025). The
----option `valid` of `folds{by = "given"}` rounds to the nearest number instead.
+---a random share of each user's rows of train, rounded down, but at least one row, even of a user with a
+---single row. The code of IR-Benchmark (Yang et al. 2025) rounds like this, and its numbers need the same
+---division. The option `valid` of ratings:folds rounds to the nearest number and leaves at least one row
+---in train.
 ---@param options? mr.data.HoldOutOptions
 ---@return mr.Ratings
 ---Example:
@@ -213,10 +215,10 @@ local in_train <const>, in_valid <const> = 0, 1
 ---fold.train.lists.rows, fold.valid.lists.rows   --> 18, 1
 ---```
 function Ratings:hold_out(options)
-  local o = hold_out_options:read("hold_out", options)
+  local o = hold_out_options:read("ratings:hold_out", options)
   if not self.part then
-    check.fail("hold_out: the ratings have no parts. Read them from separate files: mr.data.interactions{train = ..., "
-      .. "test = ...}")
+    check.fail("ratings:hold_out: the ratings have no parts. Read them from separate files: "
+      .. "mr.data.interactions{train = ..., test = ...}")
   end
   local part, rows_of = self.part:totable(), {}
   local keys = tensors.uniform({ self.rows }, { seed = o.seed }):totable()
@@ -240,8 +242,8 @@ local function in_single_precision(x) return string.unpack("f", string.pack("f",
 -- items. With `unrated`, negatives are sampled from items that the user has not rated. The results are cached.
 function Ratings:kept(grades, unrated)
   if not self.binary and not grades then
-    check.fail("folds: it is not known which ratings are relevant. Call ratings:binarize(%.14g) before, or pass "
-      .. "grades = true", usual_threshold(self))
+    check.fail("ratings:folds: it is not known which ratings are relevant. Call ratings:binarize(%.14g) before, or "
+      .. "pass grades = true", usual_threshold(self))
   end
   local key = (grades and "graded" or "binary") .. (unrated and ", unrated" or "")
   if not self._kept[key] and unrated then
@@ -321,7 +323,8 @@ end
 ---- "cold_user", "cold_item": users or items are assigned to k folds in rotation, with all their
 ---  ratings. For cold items, the negatives of each part are items of that part.
 ---- "given": the parts are the files that the ratings were read from. Without a validation file, a
----  share `valid` of each user's items of train becomes validation.
+---  share `valid` of each user's items of train becomes validation (rounded as for "user";
+---  ratings:hold_out rounds down, like the code of IR-Benchmark).
 ---
 ---Each part gets `nsr` negatives (sampled items) per relevant item, drawn once without replacement.
 ---The option `negatives` says from which items: "not_relevant" (default) draws from items that are
@@ -338,13 +341,14 @@ function Ratings:folds(options)
   local o = protocol.options(self, options)
   local kept = self:kept(o.grades)
   if kept.count == 0 then
-    check.fail("folds: no user has %d or more %s items%s", math.max(1, self.least), o.grades and "rated" or "relevant",
-      o.grades and "" or threshold_words(self))
+    check.fail("ratings:folds: no user has %d or more %s items%s", math.max(1, self.least),
+      o.grades and "rated" or "relevant", o.grades and "" or threshold_words(self))
   end
   local valid = o.n and o.by ~= "user_time" and o.valid > 0 and o.n or 0
   if o.n and kept.longest - o.n <= valid then
-    check.fail("folds: n is %d, which takes %d items of each user for test%s, but no user has more than %d items, and "
-      .. "one must remain for train", o.n, o.n, valid > 0 and " and as many for validation" or "", kept.longest)
+    check.fail("ratings:folds: n is %d, which takes %d items of each user for test%s, but no user has more than %d "
+      .. "items, and one must remain for train", o.n, o.n, valid > 0 and " and as many for validation" or "",
+      kept.longest)
   end
   return folds.sequence(o.k, function(number) return make_fold(self, o, number) end)
 end

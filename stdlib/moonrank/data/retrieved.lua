@@ -222,7 +222,7 @@ end
 ---@return mr.Evaluation
 ---@return integer found   rows of the run with at least the grade `relevant`
 function M.evaluate(where, called, run, judgments, queries, metrics, given)
-  check.expect(type(metrics) == "table", "evaluate", "metrics", metrics, "a table of metrics")
+  check.expect(type(metrics) == "table", "run:evaluate", "metrics", metrics, "a table of metrics")
   seen.note("other", judgments)
   local r = core.judge(run.lists, run.scores, judgments, queries)
   check_documents(where, called, r)

@@ -97,8 +97,8 @@ local trec_run_options = declare("mr.data.TrecRunOptions", {
 ---io.lines(path)()   --> 1 Q0 2 1 2 mine
 ---```
 function Scored:to_trec_run(path, options)
-  local o = trec_run_options:read("to_trec_run", options)
-  check.expect(type(path) == "string", "to_trec_run", "path", path, "a text")
+  local o = trec_run_options:read("scored:to_trec_run", options)
+  check.expect(type(path) == "string", "scored:to_trec_run", "path", path, "a text")
   core.make_folder(path)
   core.write_trec_run(path, self.lists, self.scores, o.tag, o.escape)
 end

@@ -1,6 +1,7 @@
 -- Computes 95 % confidence intervals for the cells of result tables: over lists (users or queries) by bootstrap, over
 -- training runs by Student's t. Also keeps the number of training runs behind each cell.
 local core = require "moonrank.core"
+local check = require "moonrank.check"
 local given = require "moonrank.experiment.given"
 local stats = require "moonrank.stats"
 
@@ -18,6 +19,8 @@ end
 ---@return number[]?
 ---Example: `#mr.experiment.over_lists{0.1, 0.4, 0.5}   --> 2`
 function M.over_lists(x)
+  check.expect(type(x) == "table" or check.is_tensor(x), "mr.experiment.over_lists", "x", x,
+    "an array of numbers, or two such arrays")
   local found = stats.bootstrap(x)
   return ends(found.low, found.high)
 end
@@ -29,6 +32,7 @@ end
 ---@return { mean: number, sd: number, half: number, n: integer }  n: how many numbers are not NaN
 ---Example: `("%.2f"):format(mr.experiment.distribution{1, 2, 3}.half)   --> 2.48`
 function M.distribution(values)
+  given.array("distribution", "values", values, "number", "numbers")
   local found = stats.summary(values)
   found.half = found.n > 1 and core.student_quantile(0.975, found.n - 1) * found.sd / math.sqrt(found.n) or 0 / 0
   return found
@@ -40,6 +44,7 @@ end
 ---@return number[]?
 ---Example: `mr.experiment.over_runs{1} == nil   --> true`
 function M.over_runs(values)
+  given.array("over_runs", "values", values, "number", "numbers")
   local found = M.distribution(values)
   return ends(found.mean - found.half, found.mean + found.half)
 end

@@ -26,7 +26,8 @@ local compared_options = declare("mr.experiment.ComparedOptions", {
   { "printed", "fun(where: table): number?", shown = "none", help = "number printed for these parameters" },
   { "close", "number", default = 0.01, least = 0,
     help = "largest difference from a printed number that counts as none" },
-  { "level", "number", default = 0.05, above = 0, below = 1, help = "level of significance" },
+  { "significance", "number", default = 0.05, above = 0, below = 1, formerly = "level",
+    help = "largest p-value of a significant change" },
   "Words",
   { "unit", "string", default = "list", help = "what a list is: user or query" },
   { "units", "string", shown = "unit, and s", help = "plural of unit" },
@@ -271,7 +272,7 @@ local function table_of(rows, o)
     cells:note(r, "change", row.ends.change)
   end
   return tables.new{ columns = heads, rows = lines, formats = shown, within = within,
-    mark = { mean = "max", ["p, Holm"] = o.level } }, cells
+    mark = { mean = "max", ["p, Holm"] = o.significance } }, cells
 end
 
 local legend = [[

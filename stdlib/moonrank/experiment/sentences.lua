@@ -1,5 +1,6 @@
 -- Writes the text below a table of mr.experiment.compared: how many settings are better and worse than the reference
 -- setting, which changes are largest, and how far results differ on average from the numbers that a paper prints.
+local check = require "moonrank.check"
 local stats = require "moonrank.stats"
 
 local M = {}
@@ -7,7 +8,10 @@ local M = {}
 ---Returns a number of things and its verb: "none is", "1 is", "3 are".
 ---@param n integer
 ---Example: `mr.experiment.are(3)   --> 3 are`
-function M.are(n) return n == 0 and "none is" or n == 1 and "1 is" or ("%d are"):format(n) end
+function M.are(n)
+  check.expect(math.type(n) == "integer", "mr.experiment.are", "n", n, "an integer")
+  return n == 0 and "none is" or n == 1 and "1 is" or ("%d are"):format(n)
+end
 
 -- Returns the values of a row's parameters as text, such as "NSR 1, AP, minmax", without the parameter `except`.
 local function name_of(where, o, except)
@@ -45,7 +49,7 @@ local function counted(rows, o)
   for _, row in ipairs(rows) do
     if row.change then
       count = count + 1
-      local surely = row.holm < o.level
+      local surely = row.holm < o.significance
       better, worse = better + (surely and row.change > 0 and 1 or 0), worse + (surely and row.change <= 0 and 1 or 0)
       if not most or row.change > most.change then most = row end
       if not least or row.change < least.change then least = row end
@@ -87,8 +91,8 @@ function M.of(rows, o)
   local first = on_significance(o, count, better, worse, most)
   if count == 0 then return first, first end
   local over = count == 1 and "" or " after Holm's correction over all comparisons"
-  local how = ("Significance is at %g %%%s (permutation test of the mean change, paired by %s)."):format(100 * o.level,
-    over, o.unit)
+  local how = ("Significance is at %g %%%s (permutation test of the mean change, paired by %s)."):format(
+    100 * o.significance, over, o.unit)
   return first, table.concat({ first, how, on_extremes(o, most, least) }, "\n") .. from_printed(rows, o)
 end
 

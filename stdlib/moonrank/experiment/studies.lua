@@ -146,6 +146,7 @@ end
 ---Example: `mr.experiment.so_far{studies = {}} == nil   --> true`
 function M.so_far(args)
   given.need("so_far", "args", args, "table", "option values, as from mr.experiment.args")
+  given.need("so_far", "args.studies", rawget(args, "studies"), "table", "the studies of the script")
   local there, planned, seen = 0, 0, {}
   for _, results in ipairs(args.studies) do
     if not seen[results.name] then

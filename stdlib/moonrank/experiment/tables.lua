@@ -86,6 +86,7 @@ function M.table(o)
       cells:note(r, heads[c], ends)
     end
   end
+  for _, name in ipairs(o.within) do check.choice("mr.experiment.table", "a column in within", name, heads) end
   return { caption = o.caption, cells = cells, legend = o.legend,
     table = tables.new{ columns = heads, rows = rows, formats = formats, mark = mark, within = o.within } }
 end

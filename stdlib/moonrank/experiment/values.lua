@@ -62,8 +62,8 @@ end
 ---```
 function M.chosen(results, where)
   given.results("chosen", results)
-  local fold_name = reading.fold_name(results:columns().params)
   local columns, of_row, seen, found = results:columns(), {}, {}, {}
+  local of_fold = fold_name(columns.params)
   for _, run in ipairs(M.runs(results, where)) do of_row[run.row] = run end
   for _, row in ipairs(results:order(columns, columns:rows("mr.experiment", where))) do
     local fold = of_row[row].fold or 0
@@ -72,7 +72,7 @@ function M.chosen(results, where)
   if #found == 0 then
     check.fail "mr.experiment.chosen: the study has no finished trial with the parameters in where"
   end
-  for _, run in ipairs(fold_name and not (where and where[fold_name]) and M.runs(results) or {}) do
+  for _, run in ipairs(of_fold and not (where and where[of_fold]) and M.runs(results) or {}) do
     if not seen[run.fold] then
       check.fail("mr.experiment.chosen: fold %g has runs, but none with the parameters in where that finished with a "
         .. "number. Run it again, or leave these parameters out", run.fold)

@@ -116,8 +116,8 @@ end
 
 -- Returns the object that is trained: the model, together with the loss if the loss has parameters. For a model that is
 -- trained without optimizer steps (trees), a loss with parameters is an error.
-local function learner_of(o, trainer)
-  local learner = learners.of(o.model, o.loss)
+local function learner_of(o, trainer, of_train)
+  local learner = learners.of(o.model, o.loss, of_train)
   if trainer and learner ~= o.model then
     local learns = (check.field(o.loss, "options") or {}).learn
     local hint = learns and (": mr.losses.%s without learn"):format(o.loss.name) or ""
@@ -144,7 +144,6 @@ function M.of(given)
   check_candidates(o)
   o.valid, o.test = new_users.kept(o, "valid"), new_users.kept(o, "test")
   check_loss(o)
-  local learner = learner_of(o, trainer)
   check_parallel(o)
   check_batch(o)
   interactions.check(o)
@@ -152,8 +151,8 @@ function M.of(given)
   check_trial(o, selection)
   local data = seen.note_fit(o)
   local fields = {
-    model = o.model, loss = o.loss, learner = learner, trainer = trainer, reduction = o.reduction,
-    train = o.train, valid = o.valid, test = o.test, users = o.users, data = data, selection = selection,
+    model = o.model, loss = o.loss, trainer = trainer, reduction = o.reduction, train = o.train,
+    valid = o.valid, test = o.test, users = o.users, data = data, selection = selection,
     optimizer = o.schedule and o.optimizer:_copy() or o.optimizer, schedule = o.schedule,
     clip = type(o.clip) == "number" and clips.clip_gradients{ norm = o.clip } or o.clip,
     batch = o.batch, batch_rows = o.batch_rows, epochs = o.epochs, shuffle = o.shuffle, seed = o.seed,
@@ -163,10 +162,10 @@ function M.of(given)
   local fits = trainer or scorable
   fits.check(fields)
   fields.interactions = interactions.of(o)
-  if fields.interactions then fields.learner = learners.of(o.model, o.loss, fields.interactions) end
+  fields.learner = learner_of(o, trainer, fields.interactions)
   local count = fields.interactions and fields.interactions.count
   fields.steps = count and -(-count // o.batch) or dataset.most_batches(o.train, o.batch, o.batch_rows)
-  fields.group = o.parallel and data_parallel.join(learner:parameters()) or false
+  fields.group = o.parallel and data_parallel.join(fields.learner:parameters()) or false
   fields.is_first = not fields.group or fields.group.rank == 0
   fields.facts = selection.data and new_users.facts(fields, selection.data) or false
   return constant(fields)

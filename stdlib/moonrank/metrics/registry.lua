@@ -142,7 +142,7 @@ end)
 ---Example: `mr.metrics.parse("nrbp_loss"):better(0.2, 0.3)   --> true`
 function methods:better(a, b)
   for _, value in pairs{ a, b } do  -- not ipairs, which would stop at a value that is nil
-    check.expect(type(value) == "number", "better", "value", value, "a number or nil")
+    check.expect(type(value) == "number", "metric:better", "value", value, "a number or nil")
   end
   if a == nil or a ~= a then return false end
   if b == nil or b ~= b then return true end
@@ -179,16 +179,18 @@ local function refuse_name(text)
   local word, k = small:match "^([%a_]-)[_.]?(%d+)$"
   local ours = registry:base(small) and small or word and registry:base(word) and word .. "@" .. k
   local is_metric = ours and check.attempt(registry.parse, registry, ours)
-  if is_metric then check.fail("unknown metric: '%s'; write '%s'", text, ours) end
+  if is_metric then check.fail_in_call("unknown metric: '%s'; write '%s'", text, ours) end
   check.unknown("metric", name, registry:names())
 end
 
 -- Returns the metric's name at the beginning of a text such as "ndcg@10". Without one, raises an error.
 local function base_of(text)
-  check.expect(type(text) == "string", "mr.metrics.parse", "text", text, "the name of a metric")
+  if type(text) ~= "string" then
+    check.fail_in_call("metric is %s, expected the name of a metric", check.found(text))
+  end
   local zero = text:find("\0", 1, true)
   if zero then
-    check.fail("metric '%s': found a zero byte after the name, expected @k or (p)", text:sub(1, zero - 1))
+    check.fail_in_call("metric '%s': found a zero byte after the name, expected @k or (p)", text:sub(1, zero - 1))
   end
   local base = registry:base(text)
   if not base then refuse_name(text) end
@@ -273,7 +275,9 @@ function M.parse(text, options)
     end
     metric = metric:with("name", options.name or full_name(metric, options))
   end
-  if metric.needs_k and not metric.k then check.fail("metric '%s' needs k, as in '%s@10'", text, text) end
+  if metric.needs_k and not metric.k then
+    check.fail_in_call("metric '%s' needs k, as in '%s@10'", text, text)
+  end
   return metric
 end
 

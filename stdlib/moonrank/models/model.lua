@@ -236,6 +236,7 @@ end
 ---@param into? table  an earlier snapshot, which is overwritten
 ---@return table
 function Model:snapshot(into)
+  check.expect(into == nil or type(into) == "table", "model:snapshot", "into", into, "an earlier snapshot")
   local copies = { buffers = {} }
   for i, parameter in ipairs(self._parameters) do copies[i] = core.snapshot(parameter, into and into[i]) end
   for name, buffer in pairs(self._buffers) do copies.buffers[name] = buffer end
@@ -245,6 +246,8 @@ end
 ---Sets the parameters and buffers to the values that model:snapshot copied.
 ---@param snapshot table
 function Model:restore(snapshot)
+  check.expect(type(snapshot) == "table" and snapshot.buffers, "model:restore", "snapshot", snapshot,
+    "what model:snapshot returned")
   for i, parameter in ipairs(self._parameters) do core.restore(parameter, snapshot[i]) end
   self:_put_buffers(snapshot.buffers)
 end
@@ -263,7 +266,9 @@ end
 ---@param by_name table<string, mr.Tensor>  a tensor for each parameter and buffer
 ---@return mr.Model  the model
 function Model:put(by_name)
+  check.expect(type(by_name) == "table", "model:put", "by_name", by_name, "a table of tensors by name")
   for i, name in ipairs(self._names) do
+    check.expect(check.is_tensor(by_name[name]), "model:put", ("by_name['%s']"):format(name), by_name[name], "a tensor")
     self._parameters[i] = by_name[name]:to(self._parameters[i].device):requires_grad()
   end
   for name, buffer in pairs(self._buffers) do self._buffers[name] = by_name[name]:to(buffer.device) end

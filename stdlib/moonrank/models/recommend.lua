@@ -94,7 +94,7 @@ end
 -- Returns the number of "users" or "items": the option of recommend, or else that of the model's config.
 local function number_of(model, o, name)
   local value = o[name] or model.config[name]
-  return check.expect(math.type(value) == "integer" and value > 0, "recommend", name, value,
+  return check.expect(math.type(value) == "integer" and value > 0, "model:recommend", name, value,
     "a positive integer, because the model does not state its number of %s", name)
 end
 
@@ -103,7 +103,7 @@ local function part_of(given, what)
   if known_items.is_ratings(given) or type(given) == "table" and check.field(given, "lists") then return given end
   local train = type(given) == "table" and check.field(given, "train")
   if type(train) == "table" and check.field(train, "lists") then return train end
-  check.expect(false, "recommend", what, given,
+  check.expect(false, "model:recommend", what, given,
     "ratings, a dataset of users and items such as fold.train, a fold, or a table of these")
 end
 
@@ -111,7 +111,8 @@ end
 local function parts_of(seen)
   if seen == nil then return {} end
   if type(seen) ~= "table" or getmetatable(seen) or check.field(seen, "lists") then return { part_of(seen, "seen") } end
-  check.sequence("recommend", "seen", seen, "expected a fold, a part, ratings or a list, {fold.train, fold.valid}")
+  check.sequence("model:recommend", "seen", seen,
+    "expected a fold, a part, ratings or a list, {fold.train, fold.valid}")
   local parts = {}
   for i, each in ipairs(seen) do parts[i] = part_of(each, ("entry %d of seen"):format(i)) end
   return parts
@@ -128,25 +129,27 @@ local function user_of(o)
   local part = parts_of(o.seen)[1]
   local ids = ids_of(part)
   if not ids then
-    check.fail("recommend: user is '%s', but the names of users are not known. Pass the user's number, or seen = "
+    check.fail("model:recommend: user is '%s', but the names of users are not known. Pass the user's number, or seen = "
       .. "fold.train", o.user)
   end
   for number, name in ipairs(ids.users) do
     if name == o.user then return number end
   end
-  check.fail("recommend: user is '%s', which is not among the %d users of %s; the first of these is '%s'",
+  check.fail("model:recommend: user is '%s', which is not among the %d users of %s; the first of these is '%s'",
     core.safe_text(o.user), #ids.users, tostring(part.name), core.safe_text(ids.users[1] or ""))
 end
 
 local function check_options(o, users, items)
   if o.known and o.known ~= "none" and o.seen == nil then
-    check.fail("recommend: known is '%s', but seen is missing, which has the items that users know. Pass seen = "
+    check.fail("model:recommend: known is '%s', but seen is missing, which has the items that users know. Pass seen = "
       .. "fold.train, or leave out known", o.known)
   end
   o.known = o.known or "rated"
   if type(o.user) == "string" then o.user = user_of(o) end
-  check.expect(o.user == nil or o.user <= users, "recommend", "user", o.user, "an integer from 1 to %d", users)
-  if o.names and #o.names < items then check.length("recommend", "names", #o.names, items, "one for each item") end
+  check.expect(o.user == nil or o.user <= users, "model:recommend", "user", o.user, "an integer from 1 to %d", users)
+  if o.names and #o.names < items then
+    check.length("model:recommend", "names", #o.names, items, "one for each item")
+  end
 end
 
 -- Returns a sentence with the number of user-item pairs that were left out because the user knows the item.
@@ -195,7 +198,7 @@ local recommend_options = declare("mr.RecommendOptions", {
 ---Implements mr.Model:recommend for models and baselines.
 ---@param model mr.Model  a model that scores users and items
 function M.recommend(model, options)
-  local o = recommend_options:read("recommend", options)
+  local o = recommend_options:read("model:recommend", options)
   local users, items = number_of(model, o, "users"), number_of(model, o, "items")
   check_options(o, users, items)
   local seen = known_items.of("recommend", parts_of(o.seen), o.known, users, items)

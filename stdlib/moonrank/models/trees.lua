@@ -97,10 +97,12 @@ local importance_options = declare("mr.models.ImportanceOptions", {
 ---model:importances{names = {"bm25", "length", "pagerank"}}.columns[2]   --> gain
 ---```
 function Trees:importances(options)
-  local o = importance_options:read("importances", options)
-  if self._rounds == 0 then check.fail "importances: these trees are not grown yet. Call mr.fit{model = ...} before" end
+  local o = importance_options:read("model:importances", options)
+  if self._rounds == 0 then
+    check.fail "model:importances: these trees are not grown yet. Call mr.fit{model = ...} before"
+  end
   local count = self.config.features
-  if #o.names > 0 then check.length("importances", "names", #o.names, count, "one for each feature") end
+  if #o.names > 0 then check.length("model:importances", "names", #o.names, count, "one for each feature") end
   local by_feature, rows = {}, {}
   for k, kind in ipairs{ "gain", "cover", "weight" } do
     local features, values = self._booster:importance(kind, self._rounds)
@@ -130,7 +132,7 @@ end
 ---is replaced only if it is a saved model; any other existing file is an error.
 ---@param path string
 function Trees:save(path)
-  if self._rounds == 0 then check.fail "save: these trees are not grown yet. Call mr.fit{model = ...} before" end
+  if self._rounds == 0 then check.fail "model:save: these trees are not grown yet. Call mr.fit{model = ...} before" end
   models.write(path, "trees", self.config, { "trees" }, { self._booster:to_tensor(self._rounds) })
 end
 

@@ -1,6 +1,5 @@
 -- Writes errors about declared options, and their documentation. `where` is the name of the called function.
 local check = require "moonrank.check"
-local core = require "moonrank.core"
 local options = require "moonrank.options"
 local found = check.found
 
@@ -63,10 +62,11 @@ function M.refused(where, row, value)
     check.choice(where, row[1], value, row.choices)
   end
   local key = row.element and type(value) == "table" and options.wrong_key(row, value)
-  if key then
-    local name, expected = core.safe_text(tostring(key)), expected_of(row.element)
-    check.fail("%s: %s[%s] is %s, expected %s, as for every element of the list", where, row[1], name,
-      found(value[key]), expected)
+  if math.type(key) == "integer" then
+    check.fail("%s: %s[%d] is %s, expected %s, as for every element of the list", where, row[1], key,
+      found(value[key]), expected_of(row.element))
+  elseif key then
+    check.sequence(where, row[1], value)
   end
   check.fail("%s: %s is %s, expected %s", where, row[1], found(value), expected_of(row))
 end
@@ -82,7 +82,7 @@ end
 function M.no_table(declaration, where, given)
   local first = declaration.rows[1]
   local example = first and (" such as {%s = ...}"):format(first[1]) or ""
-  check.fail("%s: options is a %s, expected a table%s", where, type(given), example)
+  check.fail("%s: options is a %s, expected a table%s", where, check.kind(given), example)
 end
 
 ---Raises an error because a script passed an unknown option. The error proposes a known one.

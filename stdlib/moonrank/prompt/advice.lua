@@ -205,23 +205,29 @@ end
 
 local python_words = { ["for"] = true, ["if"] = true, ["while"] = true, ["elseif"] = true }
 
----Returns an error message if the last line of a typed text begins a block as in Python, with a colon or with range(n).
----Lua would wait for more lines, because a method's name may follow the colon. Returns nil for other text.
+---Returns an error message if a line of a text begins a block as in Python, with a colon or with range(n). At the
+---prompt, Lua would wait for more lines, because a method's name may follow the colon. Returns nil for other text.
+---@param name string  the text's name in error messages
 ---Example: `#require("moonrank.prompt.advice").python_block("for i in range(3):", "x") > 10   --> true`
 function M.python_block(text, name)
-  local number = select(2, text:gsub("\n", "")) + 1
-  local tokens, colon = {}, false
+  local lines = {}
   for _, token in ipairs(lexer.tokens(text)) do
-    if token.kind == "open" then return nil end
-    if token.line == number then
-      tokens[#tokens + 1] = token
-      colon = colon or token.text == ":" and not text:find("^%S", token.stop + 1)
+    if token.kind == "open" then break end
+    local tokens = lines[#lines]
+    if not tokens or tokens[1].line ~= token.line then
+      tokens = {}
+      lines[#lines + 1] = tokens
+    end
+    tokens[#tokens + 1] = token
+    tokens.colon = tokens.colon or token.text == ":" and not text:find("^%S", token.stop + 1)
+  end
+  for _, tokens in ipairs(lines) do
+    local ranged = tokens[1].text == "for" and tokens[4] and tokens[4].text == "range" and rawget(_G, "range") == nil
+    if python_words[tokens[1].text] and (tokens.colon or ranged) then
+      return ("%s:%d: a block of Lua has no colon, and it ends with end: %s"):format(name, tokens[1].line,
+        block_of(tokens))
     end
   end
-  if not tokens[1] or not python_words[tokens[1].text] then return nil end
-  local ranged = tokens[1].text == "for" and tokens[4] and tokens[4].text == "range" and rawget(_G, "range") == nil
-  if not colon and not ranged then return nil end
-  return ("%s:%d: a block of Lua has no colon, and it ends with end: %s"):format(name, number, block_of(tokens))
 end
 
 -- Returns the position, as "file:line: ", of the script's line that called into the library.
@@ -251,6 +257,9 @@ function M.add(message)
     if position == "" then return message end
     return position .. "an error inside the library, most likely from a value that it does not expect: " .. message
   end
+  local path = message:match "^([^\n]-):%d+: 'do' expected" or message:match "^([^\n]-):%d+: 'then' expected"
+  local block = path and M.python_block(text_of(path), path)
+  if block then return block end
   local advice = of_rules(message) or of_syntax(message)
   return advice and message .. "; " .. advice or message
 end

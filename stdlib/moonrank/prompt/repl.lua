@@ -17,18 +17,6 @@ function M.text(value)
   return show.text(value, terminal.width())
 end
 
-local plain_print = print
-
--- The prompt's `print`: tables without a class are shown like results, other values as Lua prints them.
-local function print_shown(...)
-  local values = table.pack(...)
-  for i = 1, values.n do
-    local is_shown = show.is_plain(values[i]) and not show.module_name(values[i])
-    if is_shown then values[i] = show.text(values[i], terminal.width()) end
-  end
-  plain_print(table.unpack(values, 1, values.n))
-end
-
 -- set of the values that `report` has printed since the user typed the current text
 local reported = setmetatable({}, { __mode = "k" })
 local leaving = false
@@ -113,7 +101,6 @@ end
 ---@return fun(): boolean                          returns true if the session ends
 function M.enter()
   M.preset()
-  rawset(_G, "print", print_shown)
   rawset(_G, "exit", exit)
   rawset(_G, "quit", exit)
   if core.is_terminal(0) then

@@ -2,6 +2,7 @@
 -- functions are shown by their documentation, and other objects as they print themselves.
 local brief = require "moonrank.table.brief"
 local core = require "moonrank.core"
+local terminal = require "moonrank.system.terminal"
 -- debug.getmetatable also returns protected metatables, such as those of tensors and lists
 local getmetatable = debug.getmetatable
 
@@ -180,6 +181,20 @@ function M.text(value, width)
     return require("moonrank.help.wrap").text(core.safe_text(function_text(value), true), width)
   end
   return core.safe_text(tostring(value), true)
+end
+
+---Returns values as the function `print` writes them: a table without a class as the prompt shows it,
+---any other value unchanged.
+---@param ... any
+---@return any ...
+---Example: `require("moonrank.prompt.show").printed({1, 2}, "x")   --> {1, 2}, x`
+function M.printed(...)
+  local values = table.pack(...)
+  for i = 1, values.n do
+    local is_shown = M.is_plain(values[i]) and not M.module_name(values[i])
+    if is_shown then values[i] = M.text(values[i], terminal.width()) end
+  end
+  return table.unpack(values, 1, values.n)
 end
 
 return M

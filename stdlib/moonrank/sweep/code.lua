@@ -141,7 +141,8 @@ end
 -- that a script has put in the place of library functions.
 local function own_values()
   local replaced = {}
-  local names = { [_G] = "_G", [io.stdout] = "io.stdout", [io.stderr] = "io.stderr", [io.stdin] = "io.stdin" }
+  local names = { [_G] = "_G", [print] = "_G.print", [io.stdout] = "io.stdout", [io.stderr] = "io.stderr",
+    [io.stdin] = "io.stdin" }
   local function add(where, t)
     names[t] = where
     for _, key in ipairs(check.names(t)) do
@@ -306,7 +307,11 @@ function Walk:table(path, t)
   if class == "mr.Trial" then return "value", "a trial" end
   if is_ours and rawget(meta, "__made_by") then return self:func(path, meta.__made_by, true) end
   local is_data = type(class) == "string" and class:match "^mr%." and check.field(t, "get_fingerprint")
-  if is_data then return "value", self.brief and class or fingerprint.of(t) end
+  if is_data then
+    local text = self.brief and class or fingerprint.of(t)
+    -- earlier program versions wrote the fingerprint alone
+    return "value", (self.brief or self.formerly) and text or "data of fingerprint " .. text
+  end
   return self:contents(path, t, not is_ours and not self.own[meta] and meta or nil, is_ours)
 end
 
@@ -503,9 +508,8 @@ local function holders(path)
   return keys
 end
 
--- Returns the text of a value as a message shows it: the beginning of a checksum, with a word that says what it is.
+-- Returns the text of a value as a message shows it: a checksum is shortened to its beginning.
 local function in_words(text)
-  if #text == 16 and text:find "^%x+$" and text:find "%a" then return "data of fingerprint " .. text end
   return (text:gsub("%f[%w]" .. ("%x"):rep(64) .. "%f[%W]", function(sum) return "of checksum " .. sum:sub(1, 16) end))
 end
 

@@ -138,7 +138,7 @@ local function read(path)
   local file <close> = assert(io.open(path, "rb"))
   local text = file:read "a"
   if text ~= "" and not text:find '^{"op_code":' then
-    check.fail("to_optuna: the file %s is not a journal of Optuna. Pass another path", path)
+    check.fail("results:to_optuna: the file %s is not a journal of Optuna. Pass another path", path)
   end
   local whole = text:match "^.*\n" or ""
   if whole ~= text then core.write_file(path, whole) end
@@ -176,7 +176,7 @@ local function look(self, text, sum)
   end
   local there = by_name[quoted(self.study.name)]
   if there and there ~= own then
-    check.fail("to_optuna: %s has a study '%s' of another sweep or program. Pass another path", self.path,
+    check.fail("results:to_optuna: %s has a study '%s' of another sweep or program. Pass another path", self.path,
       core.safe_text(self.study.name))
   end
   self.study_id = there or next_id
@@ -197,7 +197,8 @@ function M.open(path, store, study)
   core.make_folder(path)
   local lock = core.lock_file(path .. ".moonrank")
   if not lock then
-    check.fail("to_optuna: another process adds trials to %s now. Wait until it ends, or pass another path", path)
+    check.fail("results:to_optuna: another process adds trials to %s now. Wait until it ends, or pass another path",
+      path)
   end
   local self = setmetatable({ path = path, store = store, study = study, space = described.read(study.space),
     lock = lock, added = {}, study_id = 0 }, Journal)

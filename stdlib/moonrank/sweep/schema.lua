@@ -10,10 +10,10 @@ M.versions = {
   {
     [[CREATE TABLE studies (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, space TEXT NOT NULL, sampler TEXT NOT NULL,
       seed INTEGER NOT NULL, direction TEXT NOT NULL, metric TEXT, script TEXT NOT NULL, script_name TEXT NOT NULL, settings TEXT NOT NULL,
-      data TEXT NOT NULL, planned INTEGER, forced INTEGER NOT NULL DEFAULT 0, version TEXT NOT NULL, created TEXT NOT NULL)]],  -- luacheck: ignore 631
+      data TEXT NOT NULL, planned INTEGER, forced INTEGER NOT NULL DEFAULT 0, version TEXT NOT NULL, created TEXT NOT NULL)]],
     [[CREATE TABLE trials (id INTEGER PRIMARY KEY, study INTEGER NOT NULL REFERENCES studies(id), number INTEGER NOT NULL,
       state TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, seed INTEGER NOT NULL, params TEXT NOT NULL, value REAL, reason TEXT,
-      traceback TEXT, wall REAL, memory INTEGER, device TEXT, version TEXT, data TEXT, started TEXT, ended TEXT, UNIQUE (study, number))]],  -- luacheck: ignore 631
+      traceback TEXT, wall REAL, memory INTEGER, device TEXT, version TEXT, data TEXT, started TEXT, ended TEXT, UNIQUE (study, number))]],
     [[CREATE TABLE numbers (trial INTEGER NOT NULL REFERENCES trials(id), name TEXT NOT NULL, value REAL,
       PRIMARY KEY (trial, name)) WITHOUT ROWID]],
     [[CREATE TABLE reports (trial INTEGER NOT NULL REFERENCES trials(id), name TEXT NOT NULL, step INTEGER NOT NULL, value REAL,

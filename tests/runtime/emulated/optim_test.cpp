@@ -39,8 +39,8 @@ TEST_CASE("an optimizer step that runs out of GPU memory changes nothing, now or
       return true
     end
     local memory_left, failed = require "memory_left", 0
-    for _, case in ipairs{ { "adam", { lr = 0.1 } }, { "adam", { lr = 0.1, sparse = true } }, { "sgd", { lr = 0.1, momentum = 0.9 } },
-      { "sgd", { lr = 0.1, weight_decay = 0.5 } } } do
+    for _, case in ipairs{ { "adam", { lr = 0.1 } }, { "adam", { lr = 0.1, sparse = true } },
+      { "sgd", { lr = 0.1, momentum = 0.9 } }, { "sgd", { lr = 0.1, weight_decay = 0.5 } } } do
       local name, options = table.unpack(case)
       for allowed = 0, 60 do
         local optimizer, collect, found = start(name, options)
@@ -62,7 +62,8 @@ TEST_CASE("an optimizer step that runs out of GPU memory changes nothing, now or
           each[2]{ 7, 4 }
           each[1]:step()
         end
-        assert(same(found(), expected()), ("%s: rows of a step with %d allocations move in the next"):format(name, allowed))
+        assert(same(found(), expected()),
+          ("%s: rows of a step with %d allocations move in the next"):format(name, allowed))
         if done then break end
         failed = failed + 1
         assert(allowed < 60, "memory never sufficed")

@@ -51,8 +51,8 @@ const char* const script = R"lua(
   local lists = mr.lists{ relevance = { 1, 0, 2 }, ids = { "a", "a", "b" }, documents = { "p", "q", "r" } }
   local scores = lists:softmax(mr.tensor{ 1, 2, 3 })
   local messages = {}
-  for i, f in ipairs{ function() return x + mr.ones(3) end, function() return x.nothing end, function() return mr.ones("a") end,
-    function() return x:sum("a") end, function() error({}) end } do
+  for i, f in ipairs{ function() return x + mr.ones(3) end, function() return x.nothing end,
+    function() return mr.ones("a") end, function() return x:sum("a") end, function() error({}) end } do
     local ok, message = pcall(f)
     assert(not ok)
     messages[i] = type(message) == "string" and #message or 0
@@ -60,10 +60,13 @@ const char* const script = R"lua(
   local untracked = mr.no_grad(function() return (x * 2).tracked end)
   local described = core.describe(core.lists)
   local user, item = mr.tensor({ 1, 1, 2, 2 }, { dtype = "int64" }), mr.tensor({ 1, 2, 2, 3 }, { dtype = "int64" })
-  local fold = core.make_fold(core.positives(user, item, mr.ones(4), user, user, 2, 9, 1, 2, false), 'user', 2, 1, 1, 0.1, 1, 1, 0.2)
-  return shape[2] == 2 and #text > 20 and #names == 2 and tensors[2]:size(1) == 3 and keys[1] == "key" and values[1] == "value"
-    and lists.ids[2] == "b" and #lists.documents == 3 and scores:size(1) == 3 and #messages == 5 and messages[1] > 10
-    and untracked == false and described.name == "lists" and #fold.train.lists == 2 and #fold.test.users == 2 and fold.short_users == 0
+  local positives = core.positives(user, item, mr.ones(4), user, user, 2, 9, 1, 2, false)
+  local fold = core.make_fold(positives, 'user', 2, 1, 1, 0.1, 1, 1, 0.2)
+  return shape[2] == 2 and #text > 20 and #names == 2 and tensors[2]:size(1) == 3 and keys[1] == "key"
+    and values[1] == "value" and lists.ids[2] == "b" and #lists.documents == 3 and scores:size(1) == 3
+    and #messages == 5 and messages[1] > 10
+    and untracked == false and described.name == "lists" and #fold.train.lists == 2 and #fold.test.users == 2
+    and fold.short_users == 0
 )lua";
 
 /// Runs the script with `grant` successful allocations. Returns 1 if its result is right, 0 if it ended with an error,

@@ -272,7 +272,7 @@ describe("mr.args", function()
       { { type = "integer", default = "1" }, "'x'", "default", "string", "integer" },
       { { default = "a", most = 2 }, "'x'", "most", "string" },
       { { default = 1, endings = { ".svg" } }, "'x'", "endings", "integer" },
-      { { default = "a", endings = { 1 } }, "'x'", "endings[1]", "number" },
+      { { default = "a", endings = { 1 } }, "mr.args{x = ...}", "endings[1]", "1" },
       { { default = { { 1 } } }, "'x'", "list" },
       { { default = false, sets = { y = "1" } }, "'x'", "'y'", "string", "integer" },
       { { default = 1, sets = { y = 1 } }, "'x'", "flag" },

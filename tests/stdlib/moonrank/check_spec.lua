@@ -18,6 +18,64 @@ describe("check.nearest", function()
   end)
 end)
 
+describe("errors name the function that the script called", function()
+  local scores, lists = mr.tensor{ 2, 1 }, mr.lists{ { 0, 1 } }
+  local queries = mr.data.synthetic{ queries = 9, features = 2, kind = "queries" }
+  local ratings = mr.data.synthetic{ kind = "ratings", users = 30, items = 90 }
+  local without = mr.data.dataset{ lists = lists }
+  local function ranked() return mr.evaluate(scores, lists, { "rr" }) end
+
+  it("if the C++ core raises them", function()
+    raises(function() mr.evaluate(scores, lists, { "ndcg@0" }) end, "mr.evaluate", "'k'", "0")
+    raises(function() mr.losses.lambdarank{ metric = "rbp(2)" } end, "mr.losses.lambdarank", "'p'", "2")
+    raises(function() mr.bounds.of "ndcg@x" end, "mr.bounds.of", "'metric'", "'ndcg@x'")
+    for _, f in ipairs{ mr.stats.kde, mr.experiment.over_lists } do
+      raises(function() f{ 1, x = 2 } end, f == mr.stats.kde and "mr.stats.kde" or "mr.experiment.over_lists", "'x'")
+    end
+  end)
+
+  it("if a function that serves many others raises them", function()
+    for _, name in ipairs{ "letor", "csv", "interactions", "trec_run", "citeulike", "item_features" } do
+      raises(function() mr.data[name](42) end, "mr.data." .. name .. ":", "path", "42")
+      raises(function() mr.data[name] "no/such/file" end, "mr.data." .. name .. ":", "no/such/file")
+    end
+    raises(function() mr.bounds.weights(42) end, "mr.bounds.weights:", "metric", "42")
+    raises(function() mr.metrics.recall{} end, "mr.metrics.recall:", "k")
+    raises(function() queries:concat(without) end, "concat:", "features")
+    raises(function() mr.experiment.table{ columns = { { "A", "a" } }, records = {}, within = { "B" } } end,
+      "mr.experiment.table:", "within", "'B'")
+  end)
+
+  it("in mr.experiment and mr.stats", function()
+    for _, value in ipairs{ "x", true } do
+      for _, name in ipairs{ "over_lists", "over_runs", "distribution" } do
+        raises(function() mr.experiment[name](value) end, "mr.experiment." .. name, tostring(value))
+      end
+      raises(function() mr.experiment.are(value) end, "mr.experiment.are", "n", tostring(value))
+      raises(function() mr.stats.mean(value) end, "mr.stats.mean", "x", tostring(value))
+      raises(function() mr.args(value) end, "mr.args", "options", tostring(value))
+    end
+    raises(function() mr.experiment.so_far{} end, "mr.experiment.so_far", "studies", "nil")
+  end)
+
+  it("in methods", function()
+    raises(function() ratings:folds() end, "ratings:folds", "binarize")
+    raises(function() return ratings:binarize(4):folds()[9] end, "ratings:folds", "fold", "9")
+    raises(function() queries:batches{ size = 0 } end, "dataset:batches", "size", "0")
+    raises(function() queries:log1p(7) end, "dataset:log1p", "columns", "7")
+    raises(function() queries:fill "most" end, "dataset:fill", "with", "'most'")
+    for _, value in ipairs{ 7, {} } do
+      raises(function() queries:standardize(value) end, "dataset:standardize", "scaling", options.found(value))
+    end
+    raises(function() without:standardize() end, "dataset:standardize", "features", "nil")
+    raises(function() ranked():plot(7) end, "evaluation:plot", "options", "7")
+    local model = mr.models.mf{ users = 2, items = 2 }
+    raises(function() model:restore{} end, "model:restore", "snapshot")
+    raises(function() model:put{} end, "model:put", "by_name", "nil")
+    raises(function() model:snapshot(7) end, "model:snapshot", "into", "7")
+  end)
+end)
+
 describe("checks of options", function()
   it("refuse a seed that is not an integer in every function", function()
     local queries = mr.data.synthetic{ queries = 9, features = 2, kind = "queries" }

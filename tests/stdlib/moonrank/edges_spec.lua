@@ -10,7 +10,7 @@ local least, most = math.mininteger, math.maxinteger
 describe("mr.bounds.distribution", function()
   it("refuses NaN, infinite and too large values, and takes values up to 1e150", function()
     for _, bad in ipairs{ nan, inf, -inf, 1e308, -1e308, 1e151 } do
-      raises(function() mr.bounds.distribution_of{ 0.5, bad } end, "'values'", "'distribution_of'", "2")
+      raises(function() mr.bounds.distribution_of{ 0.5, bad } end, "'values'", "'mr.bounds.distribution_of'", "2")
     end
     raises(function() mr.bounds.distribution_of{} end, "distribution_of", "distribution")
     local wide = mr.bounds.distribution_of{ -1e150, 1e150 }

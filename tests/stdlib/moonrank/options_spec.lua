@@ -89,10 +89,14 @@ it("options.declare refuses lists of numbers with gaps, names or elements out of
   local lists = options.declare("mr.test.ListOptions", { row })
   equal(lists:read("f", { widths = { 3, 1 } }).widths[2], 1)
   for key, widths in pairs{ ["[2] is 0"] = { 3, 0 }, ["[1] is 2.5"] = { 2.5 }, ["[2] is nil"] = { 1, nil, 2 },
-    ["[last] is 3"] = { 1, last = 3 } } do
+    [" has the field 'last'"] = { 1, last = 3 } } do
     raises(function() lists:read("f", { widths = widths }) end, "widths" .. key)
   end
   raises(function() lists:read("f", { widths = 3 }) end, "widths", "3")
+  local texts = options.declare("mr.test.TextOptions", { { "names", "string[]", help = "names" } })
+  equal(texts:read("f", { names = { "a", "b" } }).names[2], "b")
+  raises(function() texts:read("f", { names = { "a", 2 } }) end, "names[2] is 2", "text")
+  raises(function() texts:read("f", { names = { "a", also = "b" } }) end, "names", "'also'")
 end)
 
 it("options.declare refuses unknown options, and suggests the right name", function()

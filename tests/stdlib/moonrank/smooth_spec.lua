@@ -184,7 +184,7 @@ describe("mr.smooth", function()
 
   it("refuses wrong scores and options", function()
     local lists = mr.lists{ { 1, 0 } }
-    raises(function() mr.smooth.ap(mr.tensor{ 1, 2, 3 }, lists) end, "'scores'", "'ap'", "scores", "3", "lists")
+    raises(function() mr.smooth.ap(mr.tensor{ 1, 2, 3 }, lists) end, "'scores'", "'mr.smooth.ap'", "3", "lists")
     raises(function() mr.smooth.ap(mr.tensor{ 1, 0 / 0 }, lists) end, "scores", "NaN", "2")
     raises(function() mr.smooth.ap(mr.tensor{ 1, 2 }, lists, { steepnes = 1 }) end, "'steepnes'", "'steepness'")
     raises(function() mr.smooth.ap(mr.tensor{ 1, 2 }, lists, { steepness = -1 }) end, "steepness", "-1")
@@ -196,6 +196,6 @@ describe("mr.smooth", function()
     end
     raises(function() mr.smooth.ndcg(mr.tensor{ 1, 2 }, lists, { relevant = 1 }) end, "'relevant'")
     raises(function() mr.smooth.rr(mr.tensor({ 1, 2 }, { dtype = "int64" }), lists) end, "'scores'", "int64")
-    raises(function() mr.smooth.nrbp_loss({ 1, 2 }, lists) end, "'scores'", "'nrbp_loss'")
+    raises(function() mr.smooth.nrbp_loss({ 1, 2 }, lists) end, "'scores'", "'mr.smooth.nrbp_loss'")
   end)
 end)

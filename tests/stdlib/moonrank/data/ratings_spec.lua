@@ -154,5 +154,7 @@ it("hold_out moves a share of each user's rows of train to validation: rounded d
   local fold = given:hold_out():folds{ by = "given", nsr = 0 }[1]
   equal({ fold.train.lists.rows, fold.valid.lists.rows, fold.test.lists.rows }, { 69, 8, 6 })
   raises(function() binary:hold_out() end, "hold_out", "parts")
-  raises(function() given:hold_out{ share = 1 } end, "share", "1")
+  for _, share in ipairs{ 0, 1 } do
+    raises(function() given:hold_out{ share = share } end, "ratings:hold_out", "share", tostring(share))
+  end
 end)

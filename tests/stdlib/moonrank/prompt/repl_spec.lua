@@ -171,6 +171,12 @@ describe("results in the prompt", function()
     if not program.moonrank then return test.skip "MOONRANK does not name the program" end
     local _, text = program.run(("echo 'print({1, {2}}, \"x\", 3)' | '%s'"):format(program.moonrank))
     test.equal(text, "{1, {2}}\tx\t3\n")
+    for _, command in ipairs{ "-e '%s'", "%s" } do
+      local code = 'print({1, {2}}, "x", nil, 3) print() print(nil)'
+      if command == "%s" then code = files.written(code) end
+      _, text = program.run(("'%s' " .. command):format(program.moonrank, code))
+      test.equal(text, "{1, {2}}\tx\tnil\t3\n\nnil\n")
+    end
   end)
   it("print values with __tostring, strings and nil as they are", function()
     test.equal(repl.text(mr.tensor { 1, 2 }), tostring(mr.tensor { 1, 2 }))

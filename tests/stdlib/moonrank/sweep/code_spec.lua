@@ -3,6 +3,7 @@ local mr = require "moonrank"
 local core = require "moonrank.core"
 local code = require "moonrank.sweep.code"
 local space = require "moonrank.sweep.space"
+local says = dofile "tests/support/says.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
 local describe, it, check, equal, raises = test.describe, test.it, test.check, test.equal, test.raises
@@ -425,6 +426,24 @@ it("code fingerprints of earlier versions are compared under former option names
   check(changed:find("options.gain: then 2, now 4", 1, true) and not changed:find "removed", changed)
   changed = code.changes(was, texts(2, 5))
   check(changed:find("rate: then 1, now 5", 1, true) and not changed:find "gain", changed)
+end)
+
+it("data in a study's code are named as data, also beside a text of an earlier version", function()
+  local function texts(seed, number)
+    local set = mr.data.synthetic{ kind = "queries", queries = 3, seed = seed }
+    local function run() return set, number end
+    return set.fingerprint, code.of(run), function() return code.of(run, nil, nil, true) end
+  end
+  local print_1, was, formerly = texts(1, 10)
+  local print_2, now, now_formerly = texts(2, 10)
+  for _, text in ipairs{ code.changes(was, now), (code.changes(formerly(), now, now_formerly)) } do
+    check(text:find(("set: then %%S*.*%s, now .*%s"):format(print_1, print_2)), text)
+  end
+  says(code.changes(was, now), "then data of fingerprint " .. print_1, "now data of fingerprint " .. print_2)
+  equal(code.changes(formerly(), was, formerly), nil)
+  local _, other = texts(1, 0x1234567890abcdef)
+  local _, another = texts(1, 0x1234567890abcdee)
+  check(not code.changes(other, another):find "data of", code.changes(other, another))
 end)
 
 describe("the code fingerprint of captured tables", function()
