@@ -169,8 +169,9 @@ def as_array(name: str, values: Any, dtypes: Sequence[type] = (np.float32, np.fl
         whole = array.dtype.kind in "iub" or array.size == 0
         if dtypes[-1] is np.int64 and not whole:
             raise MoonrankError(f"{name} is an array of {array.dtype}, expected whole numbers")
-        if dtypes[-1] is np.int64 and array.dtype == np.uint64 and array.size > 0 and array.max() > _LARGEST_INTEGER:
-            raise MoonrankError(f"{name} has the integer {array.max()}, expected at most 2**63 - 1")
+        largest = int(array.max()) if array.dtype == np.uint64 and array.size > 0 else 0
+        if dtypes[-1] is np.int64 and largest > _LARGEST_INTEGER:
+            raise MoonrankError(f"{name} has the integer {largest}, expected at most 2**63 - 1")
         array = array.astype(dtypes[0] if array.dtype == np.float16 else dtypes[-1])
     if dims is not None and array.ndim != dims:
         raise MoonrankError(f"{name} has the shape {array.shape}, expected {dims} dimension{'s' if dims > 1 else ''}")

@@ -11,6 +11,7 @@
 --             `goal` (the peer's time over Moonrank's should be at least this), a note, and further options
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local newton = require "moonrank.losses.newton"
 
 local catalogue = {}
 
@@ -125,7 +126,19 @@ job{ name = "trees", quick = size_of_trees(20, 2), usual = size_of_trees(500, 10
     end
   end,
   peers = { { program = "XGBoost", words = "boosting.py xgboost", goal = 1 / 1.05, note = "its own rank:ndcg" },
-    { program = "LightGBM", words = "boosting.py lightgbm", goal = 1 / 1.05, note = "its own lambdarank" } } }
+    { program = "LightGBM", words = "boosting.py lightgbm", goal = 1 / 1.05, note = "its own lambdarank" },
+    { program = "moonrank, the objective", words = "native.lua objective", note = "at most 0.05 is the goal" } } }
+job{ name = "objective", quick = size_of_trees(20, 2), usual = size_of_trees(500, 10), full = size_of_trees(10000, 100),
+  workload = function(o)
+    return ("LambdaRank's derivatives for %d trees, %d rows"):format(o.trees, o.queries * o.rows)
+  end,
+  work = function(o)
+    local lists, loss = queries(o).lists, mr.losses.lambdarank()
+    local scores = mr.normal({ o.queries * o.rows }, { seed = 3 })
+    return function()
+      for _ = 1, o.trees do newton.derivatives(loss, scores, lists) end
+    end
+  end }
 
 -- Returns a function that trains matrix factorisation on made-up interactions.
 local function factorisation(o, graded, options)

@@ -140,7 +140,7 @@ it("training.study gives a trial the options of its study, and each split and se
     { 1, 2, 5, "lambda", "nrbp(0.9)", 0.01, 32, "made", 120, "rbp(0.9)" },
     { 0, 2001, 2, "listwise", "rr", 3, 8, "made", 3000, "rr" },
     { 1, 2002, 2, "listwise", "rr", 3, 8, "made", 3000, "rr" } })
-  models.training.study(args, set, { nsr = 2, kind = "listwise", loss = "nrbp", rate = 3 })
+  models.training.study(args, set, { recipe = "code", nsr = 2, kind = "listwise", loss = "nrbp", rate = 3 })
   equal({ #asked, table.remove(asked)[10], table.remove(asked)[10] },
     { 6, "rbp(0.8) rbp(0.9) rbp(0.95)", "rbp(0.8) rbp(0.9) rbp(0.95)" })
   -- a second seed has runs of its own; runs that are there are not made again

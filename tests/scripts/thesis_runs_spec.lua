@@ -240,7 +240,8 @@ it("training.compare shows means, changes by user with Holm over the table, and 
   near(mixed.p, 2 * (1 + 12 + 66) / 4096, 1e-9)  -- p = 0.039: at most two of the twelve signs differ from the others
   near(mixed["p, Holm"], 12 * mixed.p, 1e-9)
   near(mixed.d, (1 / 24) / (1 / 16 * math.sqrt((1 - (8 / 12) ^ 2) * 12 / 11)), 1e-6)
-  equal(section.agreement, { of = 2, within = 1, tolerance = "0.01" })
+  local agreement = section.agreement
+  equal({ agreement.of, agreement.within, agreement.tolerance }, { 2, 1, "0.01" })
 end)
 
 it("training.compare counts bounds that are significantly better and worse, and names the extremes", function()

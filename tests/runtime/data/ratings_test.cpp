@@ -59,7 +59,7 @@ TEST_CASE("read_ratings finds columns by name or number, and works without a rat
   const Ratings bare = read("5\t6\t3\t88\n6\t6\t2\t89\n", {"1", "2", "3", true, false, '\t'});
   CHECK(bare.value == std::vector<float>{3.0F, 2.0F});
   CHECK(bare.user_ids == Words{"5", "6"});
-  CHECK_THROWS_WITH(read("5,6\n", {"1", "3", "", true, false, ','}), says("2 columns", "header"));
+  CHECK_THROWS_WITH(read("5,6\n", {"1", "3", "", true, false, ','}), says("2 columns", "delimiter"));
   CHECK_THROWS_WITH(read("5,6\n", {"1", "item", "", true, false, ','}), Contains("'item'"));
   CHECK_THROWS_WITH(read(rated, {"0", "2", "3", true, true, ','}), Contains("'0'"));
   CHECK_THROWS_WITH(read("user,item,user\n1,2,3\n", {"user", "item", "", true, true, ','}),
