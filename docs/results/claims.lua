@@ -330,6 +330,17 @@ Of %d printed Recall@20 and NDCG@20 of six losses on Amazon Health %d are met wi
 NDCG@20, %.4f (printed: %.4f). That of SL is %.4f (printed: %.4f).]]
       ):format(of, near, best, best_printed, sl, sl_printed)
   end },
+  { document = "ir_benchmark", file = "ir_benchmark/table_2_gowalla_BPR.csv", text = function(t, must)
+    local numbers = {}
+    for _, metric in ipairs{ "Recall@20", "NDCG@20" } do
+      must(math.abs(t("Gowalla", metric .. ", ratio") - 1) <= 0.03, "BPR on Gowalla is as printed")
+      numbers[#numbers + 1] = t("Gowalla", metric)
+      numbers[#numbers + 1] = t("Gowalla", metric .. ", printed")
+    end
+    return ([[
+On Gowalla, with one seed, BPR has a Recall@20 of %.4f (printed: %.4f) and an NDCG@20 of %.4f (printed: %.4f).]]
+      ):format(table.unpack(numbers))
+  end },
   { document = "ir_benchmark", file = "ir_benchmark/bounds_health.csv", text = softmax_bounds "Amazon Health" },
   { document = "ir_benchmark", file = "ir_benchmark/bounds_movielens.csv", text = softmax_bounds "MovieLens-1M" },
   { document = "grid", file = "grid/grid_mq2008.csv", text = function(t)
