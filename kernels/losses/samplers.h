@@ -33,7 +33,8 @@ struct RowDraws {
 
   /// Returns the position, in the list, of its k-th row that is not relevant.
   MR_HD int64_t other(int64_t k) const {
-    // bisection: bounds of the number of relevant rows before the k-th row that is not relevant
+    // `low` and `high` bound the number of relevant rows before the k-th other row. Bisection narrows them until they
+    // meet.
     int64_t low = 0, high = relevant.size(list);
     while (low < high) {
       const int64_t middle = (low + high) / 2;

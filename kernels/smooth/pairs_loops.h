@@ -33,7 +33,8 @@ struct TwoSources {
   }
 };
 
-/// Sums for several target rows, each in the lanes of one or several vectors.
+/// Sums for several target rows. Each target row has one or several vectors of its own, whose lanes hold partial sums
+/// over source rows.
 template <class Real, int targets>
 struct LaneSums {
   using L = Lanes<Real>;

@@ -17,7 +17,7 @@ constexpr int many_calls = 32;
 /// the other garbage of scripts, and new tensors find freed memory of their sizes.
 constexpr int most_calls = 1024;
 int64_t soft_limit = least_limit;
-// bytes that tensors held at the last call; bytes allocated since the last minor collection
+// bytes that tensors held when `collect_recent` last ended; bytes allocated since the last minor collection
 int64_t seen = 0, grown = 0;
 int calls = 0;  // number of calls since the last minor collection
 

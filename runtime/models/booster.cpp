@@ -55,9 +55,7 @@ TreeData tree_data(const Tensor& features, const std::optional<Lists>& lists, in
   if (features.dims() != 2) throw ArgumentError("features", "expected a tensor with two dimensions, rows and columns");
   check_threads(threads);
   const Tensor here = host_floats(features);
-  auto matrix = std::make_shared<TreeMatrix>();
-  matrix->rows = features.size(0);
-  matrix->columns = features.size(1);
+  auto matrix = std::make_shared<TreeMatrix>(features.size(0), features.size(1));
   library.check(library.matrix_create(here.span<float>().data, static_cast<uint64_t>(matrix->rows),
                                       static_cast<uint64_t>(matrix->columns), std::numeric_limits<float>::quiet_NaN(),
                                       &matrix->handle, static_cast<int>(threads)));

@@ -10,6 +10,7 @@
 #include "kernels/core/shared_library.h"
 #include "runtime/lua/bind.h"
 #include "runtime/models/long_call.h"
+#include "runtime/tensor/storage.h"
 
 namespace mr {
 
@@ -65,11 +66,17 @@ const Xgboost& xgboost();
 /// Rows of features, with grades and list sizes if trees are grown on them.
 struct TreeMatrix {
   void* handle = nullptr;
-  int64_t rows = 0, columns = 0;
-  TreeMatrix() = default;
+  int64_t rows, columns;
+  TreeMatrix(int64_t of_rows, int64_t of_columns)
+      : rows(of_rows), columns(of_columns), bytes_(bytes_per_entry * of_rows * of_columns) {}
   TreeMatrix(const TreeMatrix&) = delete;
   TreeMatrix& operator=(const TreeMatrix&) = delete;
   ~TreeMatrix();
+
+ private:
+  // about what XGBoost holds for a feature of a row: the value, its column, and its bins while trees are grown
+  static constexpr int64_t bytes_per_entry = 16;
+  ForeignBytes bytes_;
 };
 
 struct TreeBooster {

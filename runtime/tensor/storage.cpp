@@ -201,4 +201,8 @@ int64_t Storage::kept(Device device) { return device == Device::cpu ? blocks().k
 int64_t Storage::taken() { return taken_bytes; }
 int64_t Storage::fresh() { return fresh_storages; }
 
+ForeignBytes::ForeignBytes(int64_t bytes) : bytes_(bytes) { held_bytes[static_cast<int>(Device::cpu)] += bytes_; }
+
+ForeignBytes::~ForeignBytes() { held_bytes[static_cast<int>(Device::cpu)] -= bytes_; }
+
 }  // namespace mr

@@ -99,4 +99,17 @@ class OutOfMemory : public std::bad_alloc {
   char text_[128];
 };
 
+/// Counts memory of another library that an object of Lua owns, so that the garbage collector runs as often as for a
+/// tensor of this size.
+class ForeignBytes {
+ public:
+  explicit ForeignBytes(int64_t bytes);
+  ~ForeignBytes();
+  ForeignBytes(const ForeignBytes&) = delete;
+  ForeignBytes& operator=(const ForeignBytes&) = delete;
+
+ private:
+  int64_t bytes_;
+};
+
 }  // namespace mr

@@ -1,7 +1,7 @@
 -- The recipe of the authors' code (--recipe code; github.com/catalinlup/learning-to-rank at 767b70b), where it differs
--- from protocol.lua: every decision as a value or a function, and the studies of its training runs. The authors set no
--- seed; this project trains with several seeds. Numbers in parentheses, such as (3.3), are sections of Tang et al.
--- (2023).
+-- from protocol.lua: every decision as a value or a function, and the studies of the training runs by this recipe. The
+-- authors set no seed; this project trains with several seeds. Numbers in parentheses, such as (3.3), are sections of
+-- Tang et al. (2023).
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local training = dofile(here .. "training.lua")

@@ -315,7 +315,7 @@ end
 ---Example: `require "moonrank.help".about("mr.has_cuda"):match "^[^\n]*"   --> mr.has_cuda()`
 function M.about(topic) return M.wrapped(M.text(topic)) end
 
----Returns a text of `text` or `of` in lines that fit the terminal. Recipes are code and stay as they are.
+---Breaks a text that M.text or M.of returned into lines that fit the terminal. Recipes are code and stay as they are.
 function M.wrapped(text)
   local parts, width = {}, terminal.width()
   for part in (text .. between):gmatch("(.-)" .. between) do

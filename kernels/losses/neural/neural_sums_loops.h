@@ -65,7 +65,7 @@ inline void entries(const double* x, double a, const double* b, double c, int64_
   for (int64_t i = n; i % NeuralSumLoops::block != 0; ++i) out[i] = 0;
 }
 
-/// Computes weighted sums of `rows` rows at once. Each row has its own chain of additions.
+/// Computes the weighted sums of each of `rows` rows in one pass. Each sum has its own chain of additions.
 template <int count, int rows>
 void weigh_rows(const double* entries, const double* const* weights, int64_t n, double* out) {
   using L = Lanes<double>;

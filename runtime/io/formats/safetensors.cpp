@@ -34,8 +34,8 @@ std::optional<size_t> checksum_place(const std::string& header) {
   return at;
 }
 
-/// Returns the checksum of the header, with the digits at `place` replaced by 0, and of the tensors in the order of
-/// their bytes.
+/// Returns the checksum of the header, with the digits at `place` replaced by 0, and of the tensors, which are given in
+/// the order in which they stand in the file.
 std::string checksum_of(std::string header, size_t place, const std::vector<const Tensor*>& tensors) {
   header.replace(place, checksum_digits, checksum_digits, '0');
   std::vector<uint64_t> parts{io::checksum(header)};

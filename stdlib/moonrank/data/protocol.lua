@@ -1,5 +1,5 @@
--- Checks the options of ratings:folds, which divides interactions into train, validation and test, and writes the
--- titles of folds.
+-- Checks the options of ratings:folds and writes the titles of its folds. ratings:folds divides interactions into
+-- train, validation and test.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 

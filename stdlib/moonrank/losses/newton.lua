@@ -25,7 +25,7 @@ local function size_of(derivatives, lists)
   return lists:spread((lists:sum(derivatives * derivatives) / sizes:maximum(1)):sqrt())
 end
 
--- Multiplies first and second derivatives by the weights of lists, if the lists have such weights.
+-- Multiplies the first and second derivatives of each row by the weight of its list, if lists have weights.
 local function weighed(first, second, values, lists)
   local weights = lists:has_weights() and lists:list_weights_like(first)
   if not weights then return first, second, values end

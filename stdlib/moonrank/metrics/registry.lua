@@ -158,7 +158,7 @@ local core_swaps = getters.swaps
 function getters:swaps() return declared[self.script] ~= nil or core_swaps(self) end
 
 -- Returns, for a metric declared by gain and discount, a function of lists, which returns gains of rows, discounts of
--- ranks 1, 3/2, 2, ..., and norms of lists; nil for other metrics.
+-- ranks 1, 3/2, 2, ... (two tied rows can share a half rank), and norms of lists; nil for other metrics.
 function getters:tables() return declared[self.script] end
 
 local of_all = { "ties", "empty", "relevant" }  -- options that every metric takes, in addition to `name`

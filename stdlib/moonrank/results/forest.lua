@@ -235,8 +235,9 @@ local function add_block(grid, stride, a, b, value)
   end
 end
 
--- Computes the variance due to dimensions j and k together. The tree's function is averaged over all other dimensions;
--- the result is the mean square of this average over the pairs of cells of j and k.
+-- Computes the variance due to dimensions j and k, with the parts due to j alone and to k alone. The tree's function
+-- less its mean is averaged over all other dimensions. The result is the mean square of this average over the pairs of
+-- cells of j and k, weighted by their shares.
 local function two_way(dimensions, leaves, shares, j, k)
   local of_j, of_k = dimensions[j].weights, dimensions[k].weights
   local stride, grid, square = #of_k + 1, {}, 0.0

@@ -15,7 +15,7 @@ local live_options = declare("mr.sweep.LiveOptions", {
   { "quiet", "boolean", default = false, help = "write nothing" },
 }, progress.display_options)
 
----Makes the progress display of a sweep, which is first written by `update`.
+---Makes the progress display of a sweep. Nothing is written yet; Live:update writes the display.
 ---@param options? mr.sweep.LiveOptions
 function M.new(name, schedule, options)
   local self = setmetatable(live_options:read("mr.sweep", options), Live)

@@ -279,7 +279,8 @@ function Schedule:_add_time(seconds)
   self.finished.seconds, self.finished.trials = self.finished.seconds + seconds, self.finished.trials + 1
 end
 
----Stores how a trial ended, and schedules it to run again if it failed and has retries left.
+---Stores how a trial ended. A failed or killed trial with retries left is scheduled to run again, or is paused if it
+---reached its next Hyperband rung.
 ---@param trial table    from `next`
 ---@param outcome table  state, value, numbers, lists, reports, time and data, as from mr.sweep's trials
 ---@param metric string  name of the reports that the pruner reads

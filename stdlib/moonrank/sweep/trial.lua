@@ -170,10 +170,10 @@ local function trial_of(context, job)
   return setmetatable(trial, Trial), state
 end
 
----Returns the data that a trial would use now (`data`), and why the trial failed before that point (`problem`), or nil.
----It runs the trial up to its call of mr.fit or, if the trial does not call mr.fit, up to the first use of data. The
----trial's output is discarded.
----@param stop "fit"|"any"  where the trial ends: at its call of mr.fit, or at the first use of data
+---Runs a trial up to a point. Returns the data that it used until then (`data`), and why it failed before that point
+---(`problem`), or nil. What the trial writes by print and io.write is discarded.
+---@param stop "fit"|"any"  "fit": it ends at the call of mr.fit, and without this call it runs to its end; "any": it
+---  ends at mr.fit or at the first use of data elsewhere, whichever comes first
 ---@return mr.data.Entry[] data, string? problem
 function M.data_of(context, job, stop)
   local quiet = { run = context.run, space = context.space, metric = context.metric, others = {} }

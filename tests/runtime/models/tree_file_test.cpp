@@ -41,7 +41,7 @@ std::string grown() {
   const std::vector<float> x = made_up(60);
   std::vector<float> y;
   for (size_t i = 0; i < 60; ++i) y.push_back(x[3 * i] > 0.5F ? 1 + x[3 * i + 1] : x[3 * i + 2]);
-  TreeMatrix matrix;
+  TreeMatrix matrix(60, 3);
   make_matrix(matrix, x);
   library.check(library.matrix_floats(matrix.handle, "label", y.data(), y.size()));
   TreeBooster booster;
@@ -66,7 +66,7 @@ std::vector<float> scores_of(const std::string& text) {
   TreeBooster booster;
   library.check(library.create(nullptr, 0, &booster.handle));
   library.check(library.load(booster.handle, text.data(), text.size()));
-  TreeMatrix matrix;
+  TreeMatrix matrix(40, 3);
   make_matrix(matrix, made_up(40));
   const uint64_t* sizes = nullptr;
   uint64_t dims = 0, count = 0;

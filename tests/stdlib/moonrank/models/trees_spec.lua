@@ -19,6 +19,30 @@ end
 local function same_scores(a, b, data) equal(trees.scores(a, data):totable(), trees.scores(b, data):totable()) end
 
 describe("mr.models.trees", function()
+  it_grows("frees XGBoost's data of earlier trainings, of which Lua itself sees only a pointer", function()
+    local features = mr.normal({ 24000, 136 }, { seed = 1 })
+    local train = mr.data.dataset{ lists = mr.lists{ relevance = (features:narrow(2, 1, 1):reshape(24000)):gt(0),
+      sizes = { 12000, 12000 } }, features = features }
+    local made, count, tree_data = setmetatable({}, { __mode = "v" }), 0, core.tree_data
+    core.tree_data = function(...)
+      local data = tree_data(...)
+      count = count + 1
+      made[count] = data
+      return data
+    end
+    local ok, message = pcall(function()
+      for _ = 1, 20 do
+        fit{ model = mr.models.trees{ rounds = 1, depth = 1, bins = 2 }, loss = mr.losses.mse{}, train = train }
+      end
+    end)
+    core.tree_data = tree_data
+    if not ok then error(message, 0) end
+    local alive = 0
+    for _ in pairs(made) do alive = alive + 1 end
+    equal(count, 20)
+    check(alive < 10, alive)
+  end)
+
   it_grows("rejects invalid options before training", function()
     local function refused(options, ...) raises(function() mr.models.trees(options) end, ...) end
     refused({ max_depth = 3 }, "'max_depth'", "'depth'")
