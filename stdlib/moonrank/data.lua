@@ -450,8 +450,8 @@ local synthetic_options = declare("mr.data.SyntheticOptions", {
 
 ---Makes synthetic data. `kind = "ratings"` (default) returns mr.Ratings, `kind = "queries"` an
 ---mr.Dataset of queries with features. Ratings come from latent factors of users and items.
----The popularity of items follows a power law. The number of a user's ratings is log-normal, but at
----least 1 and otherwise at most half of the items.
+---The popularity of items has a power-law distribution. The numbers of ratings of users have a
+---log-normal one, and are at least 1 and otherwise at most half of the number of items.
 ---@param options? mr.data.SyntheticOptions
 ---@return mr.Ratings|mr.Dataset
 ---Example: `mr.data.synthetic{kind = "queries", queries = 10}.count   --> 10`
