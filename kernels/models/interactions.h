@@ -17,7 +17,7 @@ class UniformDraws {
   // other numbers
   static constexpr int draw_bits = 20, step_bits = 40;
 
-  /// What all draws of a row share.
+  /// The key, step, row and bound n, which are the same for all draws of a row.
   struct State {
     RandomKey key;
     uint64_t step, row, n;

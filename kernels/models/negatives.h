@@ -12,6 +12,10 @@ namespace mr::cpu {
 constexpr int64_t negatives_block = 64;
 /// Gaps (see below) are followed by the largest int32 until their number is a multiple of this one.
 constexpr int64_t negatives_padding = 16;
+/// `random` computes random bits of a multiple of so many places.
+constexpr int64_t random_block = 8;
+/// number of a user's items around the guess that `known_before` compares
+constexpr int64_t known_window = 16;
 
 struct NegativeLoops {
   /// Writes the negatives number `first` to first + count - 1 of an interaction, where count is at most
@@ -19,9 +23,10 @@ struct NegativeLoops {
   /// have) below the user's m-th item. Returns false if one of the random integers must be drawn again
   /// (UniformDraws::again); then `out` is not valid.
   bool (*write)(const UniformDraws::State& draws, int64_t first, Span<const int32_t> gaps, int64_t count, int64_t* out);
-  /// Computes out[i] = philox(key, blocks[i], steps[i]) for i < n. n is a multiple of 8.
+  /// Computes out[i] = philox(key, blocks[i], steps[i]) for i < n. n is a multiple of random_block.
   void (*random)(RandomKey key, const uint64_t* blocks, const uint64_t* steps, int64_t n, Random128* out);
-  /// Returns known_before(known, rank, guess) of interactions.h if it is within 8 positions of `guess`, or else -1.
+  /// Returns known_before(known, rank, guess) of interactions.h if it is inside the window around
+  /// `guess`, or else -1.
   int64_t (*known_before)(Span<const int64_t> known, int64_t rank, int64_t guess);
 };
 

@@ -114,14 +114,13 @@ void random(RandomKey key, const uint64_t* blocks, const uint64_t* steps, int64_
 }
 
 int64_t known_before(Span<const int64_t> known, int64_t rank, int64_t guess) {
-  constexpr int64_t window = 16;
-  if (known.size < window) return -1;
-  int64_t begin = guess - window / 2;
+  if (known.size < known_window) return -1;
+  int64_t begin = guess - known_window / 2;
   begin = begin < 0 ? 0 : begin;
-  begin = begin > known.size - window ? known.size - window : begin;
+  begin = begin > known.size - known_window ? known.size - known_window : begin;
   int64_t count = 0;
-  for (int64_t i = 0; i < window; ++i) count += static_cast<int64_t>(known.data[begin + i] - 1 - (begin + i) <= rank);
-  const bool is_inside = (count > 0 || begin == 0) && (count < window || begin == known.size - window);
+  for (int64_t m = begin; m < begin + known_window; ++m) count += static_cast<int64_t>(known.data[m] - 1 - m <= rank);
+  const bool is_inside = (count > 0 || begin == 0) && (count < known_window || begin == known.size - known_window);
   return is_inside ? begin + count : -1;
 }
 

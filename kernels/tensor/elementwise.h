@@ -17,6 +17,8 @@ struct Logistic {
   Real t, e;
   MR_HD explicit Logistic(Real of) : t(of), e(portable::exp(-std::fabs(of))) {}
   MR_HD Real sigmoid() const { return t >= 0 ? 1 / (1 + e) : e / (1 + e); }
+  /// The derivative of the sigmoid, sigma(t) sigma(-t).
+  MR_HD Real slope() const { return 1 / (1 + e) * (e / (1 + e)); }
   /// log(1 + e^t).
   MR_HD Real softplus() const { return (t > 0 ? t : Real(0)) + portable::log1p(e); }
 };
@@ -67,7 +69,7 @@ struct AbsOf {
 template <class Real>
 struct SigmoidOf {
   static MR_HD Real value(Real x) { return sigmoid(x); }
-  static MR_HD Real derivative(Real x) { return sigmoid(x) * sigmoid(-x); }
+  static MR_HD Real derivative(Real x) { return Logistic<Real>(x).slope(); }
 };
 
 template <class Real>

@@ -93,6 +93,10 @@ size_t find_column(const CsvReader& file, const CsvRecord& first, const std::str
   return is_number && number >= 1 && number <= first.fields.size() ? number - 1 : no_column;
 }
 
+bool is_number_of(std::string_view name, size_t column) {
+  return name == std::to_string(column) || name == std::to_string(column + 1);
+}
+
 namespace {
 
 constexpr size_t most_shown = 12;

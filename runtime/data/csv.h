@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mr {
@@ -45,6 +46,8 @@ constexpr size_t no_column = static_cast<size_t>(-1);
 size_t find_column(const CsvReader& file, const CsvRecord& first, const std::string& name, bool header);
 /// Like `find_column`, but throws ParseError, which lists the columns, if there is no such column.
 size_t column_of(const CsvReader& file, const CsvRecord& first, const std::string& name, bool header);
+/// True if the name of a column is its number, counted from 0 or from 1.
+bool is_number_of(std::string_view name, size_t column);
 /// Returns the column names in the first line, and the delimiter, as text for an error message.
 std::string columns_text(const CsvReader& file, const CsvRecord& first);
 /// Throws ParseError unless the record has as many fields as the first line.

@@ -290,7 +290,7 @@ void check_is_name(const CsvReader& file, const CsvRecord& first, size_t score) 
   const char* const end = name.data() + name.size();
   const auto parsed = std::from_chars(name.data(), end, value);
   if (parsed.ec != std::errc() || parsed.ptr != end) return;
-  if (name == std::to_string(score) || name == std::to_string(score + 1)) return;
+  if (is_number_of(name, score)) return;
   throw ParseError(file.path(), first.line, first.columns[score],
                    "found the number " + quoted(name) +
                        " as the name of the score's column. Pass header = false if "

@@ -289,12 +289,17 @@ describe("protocol of families:", function()
       { 0.1, 2, 2 }, 1e-9)
   end)
 
-  it("catalogue ranks all items except those liked before, and keeps those rated low", function()
+  -- A fold of user 1, who likes the items 1 to 25 and rates those up to `last` low. User 2 rates the others low.
+  local function fold_rated_low_to(last)
     local rows = {}
     rate(rows, 1, 1, 25, 5)
-    rate(rows, 1, 26, 27, 2)
-    rate(rows, 2, 28, 130, 2)
-    local own = protocol.liked_fold(protocol.liked(ratings_of(rows), false), 1, 1)
+    rate(rows, 1, 26, last, 2)
+    rate(rows, 2, last + 1, 130, 2)
+    return protocol.liked_fold(protocol.liked(ratings_of(rows), false), 1, 1)
+  end
+
+  it("catalogue ranks all items except those liked before, and keeps those rated low", function()
+    local own = fold_rated_low_to(27)
     -- first the items that were liked before the test, then the two that were rated low, then those that are to be
     -- found
     local tested, score = {}, {}
@@ -314,11 +319,7 @@ describe("protocol of families:", function()
   end)
 
   it("earned ranks items that were rated low before, so that they can take the first ranks", function()
-    local rows = {}
-    rate(rows, 1, 1, 25, 5)
-    rate(rows, 1, 26, 33, 2)
-    rate(rows, 2, 34, 130, 2)
-    local own = protocol.liked_fold(protocol.liked(ratings_of(rows), false), 1, 1)
+    local own = fold_rated_low_to(33)
     -- eight items that were rated low come first, and then the five liked ones of the test part: two are in the first
     -- ten ranks
     local score = {}

@@ -37,7 +37,8 @@ struct PlainMath {
   }
   /// Returns the logistic function 1 / (1 + e^-t) and its slope, both times a weight.
   static MR_HD ValueAndSlope<double> sigmoid(Real t, double weight) {
-    return {weight * mr::sigmoid(t), weight * (mr::sigmoid(t) * mr::sigmoid(-t))};
+    const Logistic<Real> of(t);
+    return {weight * of.sigmoid(), weight * of.slope()};
   }
   static MR_HD ValueAndSlope<Real> tanh(Real t) {
     // Computes the slope 1 - tanh(t)^2 as 4 e / (1 + e)^2, which loses no digits to cancellation.

@@ -68,56 +68,74 @@ void check_unseen(const UserItemTable& table, const std::vector<int64_t>& users)
   }
 }
 
-/// The random bits of the negatives of consecutive pairs: for each pair those of its first four negatives, then those
-/// of the next four, and so on.
-class BitsOfFew {
- public:
-  static constexpr int64_t most = 64;
+/// The draws of a few negatives for each of several consecutive pairs. Their random bits are computed together.
+class DrawsOfFew {
+  static constexpr int64_t most_fours = 64;
 
-  /// Draws the bits of the pairs `first` to last - 1.
-  void draw(const InteractionRows& pairs, int64_t first, int64_t last) {
+ public:
+  static constexpr int64_t most_ranks = most_fours * 4;
+
+  /// number of pairs with `count` negatives each, whose draws fit
+  static int64_t most_pairs(int64_t count) { return most_fours / fours_of(count); }
+
+  /// Computes the random bits of the pairs `first` to last - 1.
+  void prepare(const InteractionRows& pairs, int64_t first, int64_t last) {
+    count_ = pairs.count;
+    draws_.clear();
     size_t n = 0;
     for (int64_t r = first; r < last; ++r) {
-      for (int64_t k = 0; k < pairs.count; k += 4, ++n) {
-        blocks_[n] = pairs.draws(r).block_of(k);
-        steps_[n] = pairs.step_of(r);
+      draws_.push_back(pairs.draws(r));
+      for (int64_t k = 0; k < count_; k += 4, ++n) {
+        blocks_[n] = draws_.back().block_of(k);
+        steps_[n] = draws_.back().state().step;
       }
     }
-    constexpr size_t together = 8;
-    for (; n % together != 0; ++n) blocks_[n] = steps_[n] = 0;
+    for (; n % cpu::random_block != 0; ++n) blocks_[n] = steps_[n] = 0;
     cpu::chosen_loops<cpu::NegativeLoops>().random(pairs.key, blocks_.data(), steps_.data(), static_cast<int64_t>(n),
                                                    bits_.data());
   }
-  const Random128& operator[](int64_t i) const { return bits_[i]; }
+
+  /// Writes the ranks that pair number `pair` draws, counted from 0 among the prepared pairs.
+  void write(int64_t pair, int32_t* out) const {
+    const Random128* const bits = bits_.data() + pair * fours_of(count_);
+    for (int64_t k = 0; k < count_; k += 4) draws_[pair].write_four(bits[k / 4], k, count_ - k, out + k);
+  }
 
  private:
-  std::array<uint64_t, most> blocks_, steps_;
-  std::array<Random128, most> bits_;
+  static_assert(most_fours % cpu::random_block == 0 && most_ranks >= most_of_few);
+  static int64_t fours_of(int64_t count) { return (count + 3) / 4; }
+
+  int64_t count_ = 0;
+  std::vector<UniformDraws> draws_;
+  std::array<uint64_t, most_fours> blocks_, steps_;
+  std::array<Random128, most_fours> bits_;
 };
+
+/// Requests those items of a user from memory that NegativeLoops::known_before reads.
+void prefetch_window(Span<const int64_t> known, int64_t guess) {
+  constexpr int64_t half = cpu::known_window / 2;
+  for (const int64_t at : {guess - half, guess, guess + half - 1}) __builtin_prefetch(known.data + at);
+}
 
 /// Writes rows of an item and a few negatives each. The negatives of several rows are first drawn as ranks among the
 /// items that the user does not have, and the user's items near each rank are prefetched. A second pass turns the ranks
 /// into items.
 void write_few_negatives(const InteractionRows& pairs, int64_t first, int64_t last) {
   const auto near = cpu::chosen_loops<cpu::NegativeLoops>().known_before;
-  const int64_t fours = (pairs.count + 3) / 4, together = BitsOfFew::most / fours;
-  BitsOfFew bits;
-  std::array<int32_t, BitsOfFew::most * 4> ranks{};
-  std::array<int64_t, BitsOfFew::most * 4> guesses{};
+  const int64_t together = DrawsOfFew::most_pairs(pairs.count);
+  DrawsOfFew draws;
+  std::array<int32_t, DrawsOfFew::most_ranks> ranks{};
+  std::array<int64_t, DrawsOfFew::most_ranks> guesses{};
   for (int64_t begin = first; begin < last; begin += together) {
     const int64_t end = std::min(last, begin + together);
-    bits.draw(pairs, begin, end);
+    draws.prepare(pairs, begin, end);
     int64_t n = 0;
     for (int64_t r = begin; r < end; ++r) {
       const Span<const int64_t> known = pairs.known_of(r);
-      const UniformDraws draws = pairs.draws(r);
-      for (int64_t k = 0; k < pairs.count; k += 4)
-        draws.write_four(bits[(r - begin) * fours + k / 4], k, pairs.count - k, ranks.data() + n + k);
+      draws.write(r - begin, ranks.data() + n);
       for (int64_t k = 0; k < pairs.count; ++k, ++n) {
         guesses[n] = guess_of(known, ranks[n], pairs.all_items);
-        __builtin_prefetch(known.data + guesses[n] - 8);
-        __builtin_prefetch(known.data + guesses[n]);
-        __builtin_prefetch(known.data + guesses[n] + 7);
+        prefetch_window(known, guesses[n]);
       }
     }
     n = 0;

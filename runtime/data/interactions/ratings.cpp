@@ -187,7 +187,7 @@ class RatingsReader {
   /// is the number of its column is no such id.
   void check_first_lines() const {
     const auto is_id = [](const Ids& ids, const std::string& name, size_t column) {
-      return ids.has(name) && name != std::to_string(column) && name != std::to_string(column + 1);
+      return ids.has(name) && !is_number_of(name, column);
     };
     for (const FirstLine& first : first_lines_) {
       if (!is_id(users_, first.user, first.user_column) && !is_id(items_, first.item, first.item_column)) continue;

@@ -39,15 +39,12 @@ function M.agreement(records, o)
   for _, record in ipairs(records) do
     for _, field in ipairs(o.fields) do
       local value, printed = record[field], record[field .. ", printed"]
-      value = type(value) == "table" and value[1] or value
+      if type(value) == "table" then value = value[1] end
       if value and printed then
-        for name, number in pairs{ [field] = value, [field .. ", printed"] = printed } do
-          check.expect(type(number) == "number", "mr.experiment.agreement", ("'%s' of a record"):format(name), number,
-            "a number, or {mean, low, high}")
-        end
-        -- a difference at the limit counts as near, whatever rounding errors it has
-        local most = (o.share and o.share * math.abs(printed) or o.difference) * (1 + 1e-9)
-        found.of, found.within = found.of + 1, found.within + (math.abs(value - printed) <= most and 1 or 0)
+        value = given.number("agreement", field, value)
+        printed = given.number("agreement", field .. ", printed", printed)
+        local most = o.share and o.share * math.abs(printed) or o.difference
+        found.of, found.within = found.of + 1, found.within + (given.is_near(value - printed, most) and 1 or 0)
       end
     end
   end

@@ -43,20 +43,14 @@ local function by_key(rows, by)
   return found
 end
 
-local function check_number(name, value)
-  check.expect(type(value) == "number", "mr.experiment.beside", ("'%s' of a record"):format(name), value,
-    "a number, or {mean, low, high}")
-end
-
 -- Adds the numbers of its published row, and the differences from them, to a record.
 local function add_differences(record, row, o)
   local largest = 0.0
   for _, name in ipairs(o.fields) do
-    local own, published = record[name], row[name]
-    local ends = type(own) == "table" and own or { own }
-    check_number(name, ends[1])
-    check_number(name .. ", published", published)
-    local less = ends[1] - published
+    local less = given.number("beside", name, record[name])
+    local published = given.number("beside", name .. ", published", row[name])
+    local ends = type(record[name]) == "table" and record[name] or {}
+    less = less - published
     record[name .. ", printed"] = published
     record[name .. ", less published"] = { less, ends[2] and ends[2] - published, ends[3] and ends[3] - published }
     largest = math.abs(less) > math.abs(largest) and less or largest
@@ -70,7 +64,7 @@ local function differences(group, field, o)
   for i, record in ipairs(group) do
     found[i] = field == "largest" and record.largest or record[field .. ", less published"][1]
     -- a difference at the limit counts as near, whatever rounding errors it has
-    near = near + (math.abs(found[i]) <= o.difference * (1 + 1e-9) and 1 or 0)
+    near = near + (given.is_near(found[i], o.difference) and 1 or 0)
   end
   return found, near
 end

@@ -123,15 +123,16 @@ local function printed_of(where, o)
     printed, "a number or nil")
 end
 
--- Returns which lists the runs of a setting tested in each fold: the numbers of the lists, as keys of a table, by fold.
+-- Returns the numbers of the lists that the runs of a setting tested, one run after the other, and the same numbers as
+-- keys of a table for each fold.
 local function tested_by(results, runs)
-  local tested = {}
+  local all, tested = {}, {}
   for _, run in ipairs(runs) do
     local fold = run.fold or 1
     tested[fold] = tested[fold] or {}
-    for _, id in ipairs(values.lists(results, { run }, "list")) do tested[fold][id] = true end
+    for _, id in ipairs(values.lists(results, { run }, "list")) do all[#all + 1], tested[fold][id] = id, true end
   end
-  return tested
+  return all, tested
 end
 
 -- Raises an error if a setting has results of a list (user or query) in a fold where the setting `other` has none.
@@ -153,14 +154,14 @@ end
 local function row_of(results, where, o)
   local runs = values.runs(results, where)
   if #runs == 0 then check.fail("mr.experiment.compared: the study has no finished trial with %s", said_of(where)) end
-  local own, ids = values.lists(results, runs, o.value), values.lists(results, runs, "list")
+  local own, ids, tested = values.lists(results, runs, o.value), tested_by(results, runs)
   local of_means, printed = filled(own, o.empty), printed_of(where, o)
   local all = stats.summary(of_means)
   -- Values of a user in several folds are averaged first: the user counts once in the interval of the mean.
   local row = { where = where, mean = all.mean, printed = printed, difference = printed and all.mean - printed,
     sd = stats.summary(values.folds(results, runs, o.value)).sd, lists = all.n, skipped = stats.summary(own).skipped,
     runs = #runs, ends = { mean = over_lists(values.means_by(ids, of_means)) } }
-  return row, values.means_by(ids, own), { where = where, tested = tested_by(results, runs) }
+  return row, values.means_by(ids, own), { where = where, tested = tested }
 end
 
 -- Returns true if two settings have the same parameters and values.

@@ -36,4 +36,15 @@ function M.array(where, name, value, kind, expected)
   end
 end
 
+---Returns the number in a field of a record: `value` itself, or the first element of {mean, low, high}.
+---@return number
+function M.number(where, field, value)
+  if type(value) == "table" then value = value[1] end
+  M.need(where, ("'%s' of a record"):format(field), value, "number", "a number, or {mean, low, high}")
+  return value
+end
+
+---Returns true if a difference is at most `most`. One at the limit counts, whatever rounding errors it has.
+function M.is_near(difference, most) return math.abs(difference) <= most * (1 + 1e-9) end
+
 return M

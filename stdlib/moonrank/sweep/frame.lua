@@ -62,11 +62,12 @@ function M.unpack(bytes)
   return value
 end
 
-local escapes = { ['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t" }
+---The characters that JSON escapes by a letter, with their escapes.
+M.escapes = { ['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t" }
 
 local function json(value)
   if type(value) == "string" then
-    return '"' .. value:gsub('[\0-\31\127"\\]', function(c) return escapes[c] or ("\\u%04x"):format(c:byte()) end)
+    return '"' .. value:gsub('[\0-\31\127"\\]', function(c) return M.escapes[c] or ("\\u%04x"):format(c:byte()) end)
       .. '"'
   end
   if math.type(value) ~= "float" then return tostring(value) end

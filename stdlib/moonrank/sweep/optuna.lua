@@ -4,6 +4,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local described = require "moonrank.sweep.described"
+local frame = require "moonrank.sweep.frame"
 
 local M = {}
 
@@ -21,13 +22,11 @@ local mark <const> = "moonrank_study"
 ---@field private added table<integer, integer>  state in the journal, by the number of the trial
 local Journal = check.class("mr.sweep.Journal")
 
-local escapes = { ['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t" }
-
 -- Returns a text as JSON in ASCII, as Python's json.dumps writes it. Names are compared in this form.
 local function quoted(text)
   local function escaped(char)
     local code = utf8.codepoint(char)
-    if code < 0x10000 then return escapes[char] or ("\\u%04x"):format(code) end
+    if code < 0x10000 then return frame.escapes[char] or ("\\u%04x"):format(code) end
     return ("\\u%04x\\u%04x"):format(0xd800 + ((code - 0x10000) >> 10), 0xdc00 + ((code - 0x10000) & 0x3ff))
   end
   return '"' .. text:gsub('["\\\0-\31]', escaped):gsub("[\xc2-\xfd][\x80-\xbf]*", escaped) .. '"'
