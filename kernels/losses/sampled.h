@@ -10,9 +10,9 @@
 namespace mr {
 
 /// Computes the loss of every list: the sum over relevant rows of the mean cost of the row's sampled pairs, times the
-/// row's weight. Also computes the derivative by every score unless `derivative` is null or, if `curved`, the second
-/// derivative by each score alone. `draws` rows are sampled per relevant row, so `drawn` and `slopes` have `draws`
-/// entries for each.
+/// row's weight. Also computes the derivative by every score unless `derivative` is null, and the second derivative by
+/// each score alone unless `curvature` is null. `draws` rows are sampled per relevant row, so `drawn`, `slopes` and
+/// `curvatures` have `draws` entries for each.
 template <class Real, class Sampler>
 struct SampledLoss {
   Sampler sampler;
@@ -23,9 +23,8 @@ struct SampledLoss {
   int64_t rows_before;  // number of rows in earlier parts of the batch, if the batch is computed in parts
   int64_t draws;
   Span<int64_t> drawn;
-  Span<double> slopes;
-  bool curved;
-  Span<Real> value, derivative;
+  Span<double> slopes, curvatures;
+  Span<Real> value, derivative, curvature;
   Span<const double> weights = {};
 
   template <class Group>
@@ -41,19 +40,31 @@ struct SampledLoss {
           RowDraws<Real>{scores, relevant, key, list, at, others, row, static_cast<uint64_t>(rows_before + row)},
           k % draws);
       drawn[first + k] = pair.other;
-      slopes[first + k] = own * (curved ? pair.curvature : pair.slope) / static_cast<double>(draws);
+      slopes[first + k] = own * pair.slope / static_cast<double>(draws);
+      if (curvature.data != nullptr) curvatures[first + k] = own * pair.curvature / static_cast<double>(draws);
       return own * pair.value / static_cast<double>(draws);
     });
     group.each(1, [&](int64_t) { value[list] = static_cast<Real>(total); });
-    if (derivative.data == nullptr) return;
-    group.each(n, [&](int64_t i) { derivative[at + i] = 0; });
-    // One lane adds up the slopes in the order of the draws, because several draws may give the same row.
+    if (derivative.data != nullptr) add_up(group, list, slopes, -1, derivative);
+    if (curvature.data != nullptr) add_up(group, list, curvatures, 1, curvature);
+  }
+
+ private:
+  /// Sums up the terms of the drawn pairs in `out`: each adds its term to its drawn row, and sign times its term to its
+  /// relevant row.
+  template <class Group>
+  MR_HD void add_up(const Group& group, int64_t list, const Span<double>& terms, int sign,
+                    const Span<Real>& out) const {
+    const int64_t at = lists.begin(list), n = lists.size(list), first = relevant.begin(list) * draws,
+                  pairs = n > relevant.size(list) ? relevant.size(list) * draws : 0;
+    group.each(n, [&](int64_t i) { out[at + i] = 0; });
+    // One lane adds up the terms in the order of the draws, because several draws may give the same row.
     group.each(1, [&](int64_t) {
       for (int64_t k = 0; k < pairs; ++k) {
         if (drawn[first + k] < 0) continue;
-        const auto slope = static_cast<Real>(slopes[first + k]);
-        derivative[at + relevant(list, k / draws)] += curved ? slope : -slope;
-        derivative[at + drawn[first + k]] += slope;
+        const auto term = static_cast<Real>(terms[first + k]);
+        out[at + relevant(list, k / draws)] += sign < 0 ? -term : term;
+        out[at + drawn[first + k]] += term;
       }
     });
   }

@@ -126,7 +126,7 @@ struct WarpSampler {
       const auto pair = hinge(PlainMath<double>{}, t, 1);
       if (pair.slope == 0) continue;
       const double weight = harmonic[of.others / k];
-      return {other, weight > 0 ? weight * pair.value : 0, weight, weight * hinge.curvature(t)};
+      return {other, weight > 0 ? weight * pair.value : 0, weight, weight * hinge.curvature(PlainMath<double>{}, t)};
     }
     return {};
   }

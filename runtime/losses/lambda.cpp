@@ -2,41 +2,18 @@
 #include <algorithm>
 #include <string>
 
-#include "kernels/losses/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/losses/list_loss.h"
 #include "runtime/losses/pairs.h"
-#include "runtime/tensor/device_array.h"
 
 namespace mr {
 namespace {
 
 template <class Swaps, class Form>
 Tensor loss_of(const char* name, const Tensor& scores, const PairLoss<Swaps, Form>& pairs) {
-  using Row = typename Swaps::Row;
-  const Lists& lists = pairs.ranking.lists;
-  const Device device = scores.device();
-  const DeviceArray<Row> rows(lists.rows(), device);
-  const Tensor spare = Tensor::empty({lists.rows()}, Dtype::float64, device), data = scores.data();
-  const LossAndSlope out(data, lists, recording({scores}));
-  with_real(scores.dtype(), [&]<class Real>() {
-    kernels<LambdaKernels<Real>>(device).template of<Swaps, Form>()(
-        lists.count(),
-        {.of = {.places = pairs.ranking.placements(),
-                .relevance = lists.relevance(device).span<const float>(),
-                .lists = lists.view(device),
-                .better = pairs.better ? *pairs.better : lists.relevant_rows(pairs.ranking.threshold, device).view()},
-         .swaps = pairs.swaps,
-         .rows = rows.span(),
-         .spare = spare.span<double>(),
-         .scores = data.span<const Real>(),
-         .steepness = static_cast<Real>(pairs.steepness),
-         .value = out.value.span<Real>(),
-         .derivative = out.slopes<Real>(),
-         .form = pairs.form,
-         .weights = lists.row_weights_view(device)});
-  });
-  return recorded(name, scores, lists, out);
+  const LossAndSlope out(scores.data(), pairs.ranking.lists, recording({scores}));
+  compute(pairs, scores, out);
+  return recorded(name, scores, pairs.ranking.lists, out);
 }
 
 /// Calls use(form), where `form` is the cost of a pair of rows that LambdaRank's option `pair` names.

@@ -1,4 +1,5 @@
-// Pairs of rows and their weights, for the values (lambda.cpp) and the curvatures (curvature.cpp) of pairwise losses.
+// Pairs of rows and their weights, for the values (lambda.cpp) and the second derivatives (newton.cpp) of pairwise
+// losses.
 #pragma once
 
 #include <optional>
@@ -7,12 +8,13 @@
 #include <variant>
 #include <vector>
 
-#include "kernels/losses/pairs/lambda.h"
-#include "kernels/losses/pairs/pair_weights.h"
+#include "kernels/losses/rows.h"
+#include "runtime/losses/list_loss.h"
 #include "runtime/ops/check.h"
 #include "runtime/ranking/metric.h"
 #include "runtime/ranking/ranking.h"
 #include "runtime/ranking/smooth.h"
+#include "runtime/tensor/device_array.h"
 
 namespace mr {
 
@@ -63,6 +65,35 @@ struct MetricPairs {
         swaps.views);
   }
 };
+
+/// Computes the values of a pairwise loss into `out`, and its derivative if `out` has one. If `curvature` is defined,
+/// scores have to be float64 on the CPU, and the second derivatives by each score alone are computed, too.
+template <class Swaps, class Form>
+void compute(const PairLoss<Swaps, Form>& pairs, const Tensor& scores, const LossAndSlope& out,
+             const Tensor& curvature = {}) {
+  const Lists& lists = pairs.ranking.lists;
+  const Device device = scores.device();
+  const DeviceArray<typename Swaps::Row> rows(lists.rows(), device);
+  const Tensor spare = Tensor::empty({lists.rows()}, Dtype::float64, device);
+  with_real(scores.dtype(), [&]<class Real>() {
+    kernels<LambdaKernels<Real>>(device).template of<Swaps, Form>()(
+        lists.count(),
+        {.of = {.places = pairs.ranking.placements(),
+                .relevance = lists.relevance(device).span<const float>(),
+                .lists = lists.view(device),
+                .better = pairs.better ? *pairs.better : lists.relevant_rows(pairs.ranking.threshold, device).view()},
+         .swaps = pairs.swaps,
+         .rows = rows.span(),
+         .spare = spare.span<double>(),
+         .scores = scores.data().span<const Real>(),
+         .steepness = static_cast<Real>(pairs.steepness),
+         .value = out.value.span<Real>(),
+         .derivative = out.slopes<Real>(),
+         .form = pairs.form,
+         .weights = lists.row_weights_view(device),
+         .curvature = curvature.defined() ? curvature.span<Real>() : Span<Real>{}});
+  });
+}
 
 // `metric_pairs` and the functions below throw ArgumentError if an argument is wrong. They rank rows by `scores`, on
 // the device of `scores`.

@@ -19,14 +19,14 @@ struct Draws {
 };
 
 /// Computes a loss over sampled pairs. kernel(table) returns the loss's kernel from the device's table of kernels.
-/// Returns the loss, or with `curved` the second derivative by each score (the diagonal of the Hessian).
-template <bool curved, class Pick, class Sampler>
-Tensor sampled(const char* name, const Tensor& scores, const Lists& lists, const Draws& draws, Pick kernel,
-               const Sampler& sampler) {
+/// Returns the loss, or with `newton` the loss and its first and second derivatives by each score.
+template <bool newton, class Pick, class Sampler>
+auto sampled(const char* name, const Tensor& scores, const Lists& lists, const Draws& draws, Pick kernel,
+             const Sampler& sampler) {
   check_scores(name, scores, lists);
   check::positive("relevant", draws.relevant);
   if (draws.each < 1) throw ArgumentError("draws", std::to_string(draws.each) + ", expected 1 or more");
-  const LossAndSlope made(scores, lists, curved || recording({scores}));
+  const LossAndSlope made(scores, lists, newton || recording({scores}));
   const Device device = scores.device();
   const ChosenRows& relevant = lists.relevant_rows(static_cast<float>(draws.relevant), device);
   if (relevant.total > std::numeric_limits<int32_t>::max() / draws.each)
@@ -34,6 +34,8 @@ Tensor sampled(const char* name, const Tensor& scores, const Lists& lists, const
                                      " relevant rows are too many, expected fewer draws or smaller batches");
   const Tensor drawn = Tensor::empty({relevant.total * draws.each}, Dtype::int64, device);
   const Tensor slopes = Tensor::empty({relevant.total * draws.each}, Dtype::float64, device);
+  const Tensor curvatures = Tensor::empty({newton ? relevant.total * draws.each : 0}, Dtype::float64, device);
+  const Tensor curvature = Tensor::empty({newton ? lists.rows() : 0}, scores.dtype(), device);
   with_real(scores.dtype(), [&]<class Real>() {
     kernel(kernels<RowLossKernels<Real>>(device))(
         lists.count(), {.sampler = sampler,
@@ -45,30 +47,34 @@ Tensor sampled(const char* name, const Tensor& scores, const Lists& lists, const
                         .draws = draws.each,
                         .drawn = drawn.span<int64_t>(),
                         .slopes = slopes.span<double>(),
-                        .curved = curved,
+                        .curvatures = curvatures.span<double>(),
                         .value = made.value.span<Real>(),
                         .derivative = made.slopes<Real>(),
+                        .curvature = newton ? curvature.span<Real>() : Span<Real>{},
                         .weights = lists.row_weights_view(device)});
   });
-  return curved ? made.derivative : recorded(name, scores, lists, made);
+  if constexpr (newton)
+    return std::tuple(made.value, made.derivative, curvature);
+  else
+    return recorded(name, scores, lists, made);
 }
 
-template <bool curved>
-Tensor bpr(const Tensor& scores, const Lists& lists, double relevant, int64_t draws, int64_t seed,
-           const std::string& stream, int64_t rows_before) {
-  return sampled<curved>(
+template <bool newton>
+auto bpr(const Tensor& scores, const Lists& lists, double relevant, int64_t draws, int64_t seed,
+         const std::string& stream, int64_t rows_before) {
+  return sampled<newton>(
       "bpr_loss", scores, lists, {relevant, draws, seed, stream, rows_before},
       [](const auto& table) { return table.bpr; }, UniformSampler{});
 }
 
-template <bool curved>
-Tensor lambdafm(const Tensor& scores, const Lists& lists, double relevant, int64_t draws, int64_t candidates,
-                double rho, int64_t seed, const std::string& stream, int64_t rows_before) {
+template <bool newton>
+auto lambdafm(const Tensor& scores, const Lists& lists, double relevant, int64_t draws, int64_t candidates, double rho,
+              int64_t seed, const std::string& stream, int64_t rows_before) {
   if (candidates < 1 || candidates > RankedSampler::most)
     throw ArgumentError("candidates",
                         std::to_string(candidates) + ", expected 1 to " + std::to_string(RankedSampler::most));
   check::positive("rho", rho);
-  return sampled<curved>(
+  return sampled<newton>(
       "lambdafm_loss", scores, lists, {relevant, draws, seed, stream, rows_before},
       [](const auto& table) { return table.lambdafm; }, RankedSampler{candidates, rho});
 }
@@ -87,14 +93,14 @@ const Tensor& harmonic_numbers(const Lists& lists, Device device) {
   });
 }
 
-template <bool curved>
-Tensor warp(const Tensor& scores, const Lists& lists, double relevant, int64_t draws, double margin, int64_t trials,
-            int64_t seed, const std::string& stream, int64_t rows_before) {
+template <bool newton>
+auto warp(const Tensor& scores, const Lists& lists, double relevant, int64_t draws, double margin, int64_t trials,
+          int64_t seed, const std::string& stream, int64_t rows_before) {
   check::positive("margin", margin);
   constexpr int64_t most = 1'000'000;  // limit of `trials`: Ctrl-C has to wait for all trials of one row
   if (trials < 0 || trials > most)
     throw ArgumentError("trials", std::to_string(trials) + ", expected 0 to " + std::to_string(most));
-  return sampled<curved>(
+  return sampled<newton>(
       "warp_loss", scores, lists, {relevant, draws, seed, stream, rows_before},
       [](const auto& table) { return table.warp; },
       WarpSampler{margin, trials, harmonic_numbers(lists, scores.device()).span<const double>()});
@@ -107,18 +113,19 @@ extern const lua::OpTable sampled_functions{
     nullptr,
     {lua::op<&bpr<false>>("bpr_loss", "scores, lists, relevant, draws, seed, stream, rows_before",
                           "BPR's loss per list. All other rows are equally likely to be drawn."),
-     lua::op<&bpr<true>>("bpr_curvature", "scores, lists, relevant, draws, seed, stream, rows_before",
-                         "Second derivatives of bpr_loss by each score alone, for the same draws."),
+     lua::op<&bpr<true>>("bpr_derivatives", "scores, lists, relevant, draws, seed, stream, rows_before",
+                         "Values of bpr_loss, and its first and second derivatives by each score alone."),
      lua::op<&lambdafm<false>>("lambdafm_loss",
                                "scores, lists, relevant, draws, candidates, rho, seed, stream, rows_before",
                                "BPR's loss per list. Other rows are drawn by their rank among candidates."),
-     lua::op<&lambdafm<true>>("lambdafm_curvature",
+     lua::op<&lambdafm<true>>("lambdafm_derivatives",
                               "scores, lists, relevant, draws, candidates, rho, seed, stream, rows_before",
-                              "Second derivatives of lambdafm_loss by each score alone, for the same draws."),
+                              "Values of lambdafm_loss, and its first and second derivatives by each score alone."),
      lua::op<&warp<false>>("warp_loss", "scores, lists, relevant, draws, margin, trials, seed, stream, rows_before",
                            "WARP's loss per list. `trials` = 0 allows as many trials as there are other rows."),
      lua::op<&warp<true>>(
-         "warp_curvature", "scores, lists, relevant, draws, margin, trials, seed, stream, rows_before",
-         "Second derivatives of warp_loss by each score alone; a pair with a loss above 0 counts its weight.")}};
+         "warp_derivatives", "scores, lists, relevant, draws, margin, trials, seed, stream, rows_before",
+         "Values of warp_loss, and its first and second derivatives by each score alone. The second derivative of a "
+         "pair with a loss above 0 is its weight.")}};
 
 }  // namespace mr

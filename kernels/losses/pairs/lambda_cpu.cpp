@@ -17,11 +17,11 @@ template <class Row>
 struct Worse {
   std::vector<int64_t> at;
   std::vector<Row> rows;
-  std::vector<double> scores, weights, slopes;
+  std::vector<double> scores, weights, slopes, curvatures;
 
-  auto in_use() { return Kept(at, rows, scores, weights, slopes); }
+  auto in_use() { return Kept(at, rows, scores, weights, slopes, curvatures); }
   void clear() {
-    for (auto* each : {&scores, &weights, &slopes}) each->clear();
+    for (auto* each : {&scores, &weights, &slopes, &curvatures}) each->clear();
     at.clear();
     rows.clear();
   }
@@ -58,10 +58,13 @@ class LambdaLossByTarget {
     }
     const auto size = static_cast<size_t>(filled_up(static_cast<int64_t>(worse.at.size())));
     for (auto* each : {&worse.scores, &worse.weights, &worse.slopes}) each->resize(size, 0.0);
-    for (int64_t k = at; w_.derivative.data != nullptr && k < end; ++k) w_.derivative[k] = 0;
+    if (w_.curvature.data != nullptr) worse.curvatures.resize(size, 0.0);
+    for (const auto& each : {w_.derivative, w_.curvature}) {
+      for (int64_t k = at; each.data != nullptr && k < end; ++k) each[k] = 0;
+    }
   }
 
-  /// Returns the value of the list. The derivative of a row has two parts: pairs in which it is better, and pairs in
+  /// Returns the value of the list. Each derivative of a row has two parts: pairs in which it is better, and pairs in
   /// which it is worse.
   template <class Delta>
   double add_up(int64_t list, Worse& worse, const Delta& delta) const {
@@ -71,15 +74,23 @@ class LambdaLossByTarget {
       check_interrupt();
       const int64_t i = w_.of.lists.begin(list) + w_.of.better(list, slot);
       if (!weigh(i, worse, delta)) continue;
-      const double slope = sum(w_.form, worse.scores.data(), worse.weights.data(), filled(worse), w_.scores[i],
-                               w_.steepness, worse.slopes.data(), &value);
-      if (w_.derivative.data != nullptr) w_.derivative[i] = static_cast<Real>(-w_.steepness * slope);
+      const PairFormSums sums =
+          sum(w_.form, worse.scores.data(), worse.weights.data(), filled(worse), w_.scores[i], w_.steepness,
+              worse.slopes.data(), worse.curvatures.empty() ? nullptr : worse.curvatures.data());
+      value += sums.value;
+      if (w_.derivative.data != nullptr) w_.derivative[i] = static_cast<Real>(-w_.steepness * sums.slope);
+      if (w_.curvature.data != nullptr) w_.curvature[i] = squared(w_.steepness) * static_cast<Real>(sums.curvature);
     }
     for (size_t j = 0; w_.derivative.data != nullptr && j < worse.at.size(); ++j) {
       w_.derivative[worse.at[j]] += static_cast<Real>(w_.steepness * worse.slopes[j]);
     }
+    for (size_t j = 0; w_.curvature.data != nullptr && j < worse.at.size(); ++j) {
+      w_.curvature[worse.at[j]] += squared(w_.steepness) * static_cast<Real>(worse.curvatures[j]);
+    }
     return value;
   }
+
+  static Real squared(Real x) { return x * x; }
 
   static int64_t filled(const Worse& worse) { return static_cast<int64_t>(worse.scores.size()); }
 

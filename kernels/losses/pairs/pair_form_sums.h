@@ -9,12 +9,17 @@
 
 namespace mr::cpu {
 
-/// Sums the pairs of a row i with scores s_j and weights w_j: with t_j = steepness (s_j - s_i), adds sum_j w_j
-/// cost(t_j) to value and w_j slope(t_j) to slopes[j]. Returns sum_j w_j slope(t_j). Scores may be infinite, but not
+/// The costs of the pairs of one row, their slopes and their curvatures, each times the pair's weight and summed up.
+struct PairFormSums {
+  double value = 0, slope = 0, curvature = 0;
+};
+
+/// Sums up the pairs of a row i with scores s_j and weights w_j, at t_j = steepness (s_j - s_i). Adds w_j slope(t_j) to
+/// slopes[j] and, unless `curvatures` is null, w_j curvature(t_j) to curvatures[j]. Scores may be infinite, but not
 /// NaN. A pair with w_j = 0 adds nothing. n is a multiple of pair_padding.
 template <class Form>
-using PairFormSum = double (*)(const Form& form, const double* s, const double* w, int64_t n, double s_i,
-                               double steepness, double* slopes, double* value);
+using PairFormSum = PairFormSums (*)(const Form& form, const double* s, const double* w, int64_t n, double s_i,
+                                     double steepness, double* slopes, double* curvatures);
 
 struct PairFormLoops {
 #define MR_PAIR_FORM_LOOP(name, Form, ...) \

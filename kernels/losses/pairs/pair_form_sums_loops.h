@@ -27,28 +27,42 @@ inline bool all_zero(const double* w, int64_t n) {
   return bits == 0;
 }
 
-template <class Form>
-double pair_form_sum(const Form& form, const double* s, const double* w, int64_t n, double s_i, double steepness,
-                     double* slopes, double* value) {
+template <bool curved, class Form>
+PairFormSums sum_of_pairs(const Form& form, const double* s, const double* w, int64_t n, double s_i, double steepness,
+                          double* slopes, double* curvatures) {
   using L = Lanes<double>;
   // Computes two vectors of pairs at a time: each is a long chain of dependent operations, and the two chains overlap.
   constexpr int64_t step = 2 * L::width;
-  L::Vector total[L::parts] = {}, total_slope[L::parts] = {};
+  L::Vector total[L::parts] = {}, total_slope[L::parts] = {}, total_curvature[L::parts] = {};
   for (int64_t j = 0; j < n; j += step) {
     if (all_zero(w + j, step)) continue;
     for (int64_t k = j; k < j + step; k += L::count) {
       const auto source = L::load(s + k), weight = L::load(w + k), t = steepness * (source - s_i);
       // t, steepness times score difference, is set to 0 if the two scores are equal or the weight is 0. With infinite
       // scores it would be NaN.
-      const auto of = form(LaneMath{}, source == s_i || weight == 0 ? L::Vector{} : t, weight);
+      const L::Vector at = source == s_i || weight == 0 ? L::Vector{} : t;
+      const auto of = form(LaneMath{}, at, weight);
       const int64_t part = (k - j) / L::count % L::parts;
       total[part] += of.value;
       total_slope[part] += of.slope;
       L::store(slopes + k, L::load(slopes + k) + of.slope);
+      if constexpr (curved) {
+        const auto curvature = weight * form.curvature(LaneMath{}, at);
+        total_curvature[part] += curvature;
+        L::store(curvatures + k, L::load(curvatures + k) + curvature);
+      }
     }
   }
-  *value += sum_of(total);
-  return sum_of(total_slope);
+  return {sum_of(total), sum_of(total_slope), sum_of(total_curvature)};
+}
+
+template <class Form>
+PairFormSums pair_form_sum(const Form& form, const double* s, const double* w, int64_t n, double s_i, double steepness,
+                           double* slopes, double* curvatures) {
+  if constexpr (requires { form.curvature(LaneMath{}, LaneMath::Number{}); }) {
+    if (curvatures != nullptr) return sum_of_pairs<true>(form, s, w, n, s_i, steepness, slopes, curvatures);
+  }
+  return sum_of_pairs<false>(form, s, w, n, s_i, steepness, slopes, nullptr);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 // A cost is a class with these members:
 //   operator()(math, t, weight): the cost at t and its slope there, both times the weight. `math` computes softplus,
 //     sigmoid and tanh: PlainMath below for numbers, LaneMath in pair_form_sums_loops.h for vectors.
-//   curvature(t): the second derivative, for trees. A cost that only LambdaRank's option `pair` takes has none.
+//   curvature(math, t): the second derivative, for trees. A cost that only LambdaRank's option `pair` takes has none.
 //   A member variable, if the class has one, is the cost's parameter, for example the margin of the hinge.
 //
 // To add a loss, write the class and its row in MR_PAIR_FORMS, a function in stdlib/moonrank/losses/pairwise.lua, and
@@ -58,8 +58,14 @@ struct LogisticPair {
     const auto of = Math::softplus(t);
     return {weight * of.value, weight * of.slope};
   }
-  MR_HD static double curvature(double t) { return curvature_at_sigmoid(sigmoid(t)); }
-  MR_HD static double curvature_at_sigmoid(double s) { return s * (1 - s); }
+  template <class Math>
+  MR_HD static typename Math::Number curvature(Math, typename Math::Number t) {
+    return curvature_at_sigmoid(Math::softplus(t).slope);
+  }
+  template <class Number>
+  MR_HD static Number curvature_at_sigmoid(Number s) {
+    return s * (1 - s);
+  }
 };
 
 /// The cost sigma(t), a smooth count of wrongly ordered pairs.
@@ -83,7 +89,10 @@ struct HingePair {
   }
   /// Returns 1 where the hinge has a slope, else 0, as in XGBoost's binary:hinge. The exact second derivative is 0
   /// everywhere, and with it a Newton step would be impossible.
-  MR_HD double curvature(double t) const { return (*this)(PlainMath<double>{}, t, 1).slope; }
+  template <class Math>
+  MR_HD typename Math::Weight curvature(Math math, typename Math::Number t) const {
+    return (*this)(math, t, Math::number(1)).slope;
+  }
 };
 
 /// The cost log(1 + e^tanh(t)) (DirectRanker; Köppel et al. 2019).
@@ -96,9 +105,10 @@ struct TanhPair {
   }
   /// Returns the Gauss-Newton curvature: that of the logistic cost times the square of tanh's slope. The exact second
   /// derivative is negative where tanh bends.
-  MR_HD static double curvature(double t) {
-    const auto inner = PlainMath<double>::tanh(t);
-    return LogisticPair::curvature(inner.value) * inner.slope * inner.slope;
+  template <class Math>
+  MR_HD static typename Math::Number curvature(Math math, typename Math::Number t) {
+    const auto inner = Math::tanh(t);
+    return LogisticPair::curvature(math, inner.value) * inner.slope * inner.slope;
   }
 };
 
@@ -106,7 +116,7 @@ struct TanhPair {
 
 /// The costs of a pair, one row per cost.
 /// LOSS(name, Form, parameter, formula): a loss in which every pair of unequal grades has the weight 1. Lua gets
-///   core.<name>_loss and core.<name>_curvature. `parameter` names the member variable of Form or,
+///   core.<name>_loss and core.<name>_derivatives. `parameter` names the member variable of Form or,
 ///   if Form has none, the steepness.
 /// CHANGE(name, Form): a cost that LambdaRank's option `pair` selects by this name. The option's default "logistic" has
 ///   no row; it is LogisticPair.

@@ -31,7 +31,7 @@ local M = {}
 ---@field pointwise boolean  whether each row is compared with its own grade; mr.fit{reduction = "rows"} needs this
 ---@field options table      options that the loss was made with; bound and metric are objects
 local Loss = check.class("mr.Loss")
-Loss.repeats, Loss.pointwise, Loss._counts_all, Loss._curvature = false, false, false, false
+Loss.repeats, Loss.pointwise, Loss._counts_all, Loss._derivatives = false, false, false, false
 Loss._gains = false  -- metric whose gains (the worth of grades) the loss sums up; false if the loss uses no gains
 Loss._parameters = false
 Loss._unbounded = false  -- function that computes the loss without its bound, if `_smooth` includes the bound
@@ -85,9 +85,33 @@ local function without_zero_weights(x, lists)
   return weights and core.times_slope(x, lists:sum(weights):gt(0):to(x.dtype)) or x
 end
 
-local function values(self, scores, lists)
-  local bounded = self._apply(unbounded(self, scores, lists), self._bounds_metric, lists, scores)
+-- Applies the loss's bound to values of lists.
+local function under_bound(self, value, scores, lists)
+  local bounded = self._apply(value, self._bounds_metric, lists, scores)
   return without_zero_weights(self._maximize and -bounded or bounded, lists)
+end
+
+local function values(self, scores, lists) return under_bound(self, unbounded(self, scores, lists), scores, lists) end
+
+---Computes values, first and second derivatives of a loss that multiplies each list's value by the
+---slope of its bound (M.by_slope) and declares `derivatives`.
+---@param loss mr.Loss
+---@param scores mr.Tensor  [rows] float64
+---@param lists mr.Lists
+---@return mr.Tensor first    [rows] derivatives by each score
+---@return mr.Tensor second   [rows] second derivatives by each score alone
+---@return mr.Tensor values   [lists] values of the loss
+function M.newton(loss, scores, lists)
+  M.check_weights(loss, lists)
+  local _ <close> = phase.begin("forward", true)
+  local value, first, second = loss._derivatives(scores, lists)
+  value, first, second = value:to(scores.device), first:to(scores.device), second:to(scores.device)
+  if loss.bound_name ~= "none" then
+    local ones = core.full({ lists.count }, 1, value.dtype, value.device)
+    local slopes = lists:spread(loss._apply(ones, loss._bounds_metric, lists, scores))
+    first, second = core.times_slope(first, slopes), core.times_slope(second, slopes)
+  end
+  return first, second, under_bound(loss, value, scores, lists)
 end
 
 -- Computes the loss of each list as if its bound were "none".
@@ -244,7 +268,8 @@ end
 ---@field pointwise? boolean        every row is compared with its own grade; only affine bounds are allowed
 ---@field repeats? boolean          false: the same batch can give different values
 ---@field parameters? mr.Tensor[]|false  parameters that training updates together with the model's
----@field curvature? fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor  [rows] second derivatives, for trees
+---@field derivatives? fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor, mr.Tensor, mr.Tensor
+---   values [lists], first and second derivatives [rows], for trees
 ---@field row_weights? true|string|fun(scores: mr.Tensor, lists: mr.Lists, weights: mr.Tensor): mr.Tensor
 ---   true: `values` reads weights of rows from the lists; a function: used instead of `values`; text: why not
 
@@ -264,7 +289,7 @@ function M.by_slope(what, options)
   return M.under({
     name = what.name, metric = what.metric, pointwise = what.pointwise or false, repeats = what.repeats,
     _maximize = false, _counts_all = counted == "any",
-    _curvature = what.curvature or false, _parameters = what.parameters or false,
+    _derivatives = what.derivatives or false, _parameters = what.parameters or false,
     _bounds_metric = counted ~= "any" and metrics.parse(counted) or of, _smooth = what.values,
     _gains = what.gains or false, _row_weights = what.row_weights,
     _apply = function(value, _, lists, scores)

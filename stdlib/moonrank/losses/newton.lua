@@ -59,16 +59,12 @@ end
 ---first[1]:item(), second[1]:item()   --> -0.5, 0.25
 ---```
 function M.derivatives(loss, scores, lists)
+  if check.field(loss, "_derivatives") then
+    local first, second, values = losses.newton(loss, scores, lists)
+    return weighed(first, second, values, lists)
+  end
   local drawn = random.calls()
   local first, values = gradient(loss, scores, lists)
-  local curvature = check.field(loss, "_curvature")
-  if curvature then
-    local ones = lists:sum(scores * 0 + 1):gt(-1):double()
-    random.go_back(drawn)
-    local second = curvature(scores, lists):to(scores.device)  -- the core computes `curvature` on the CPU only
-    local slopes = lists:spread(loss._apply(ones, loss._bounds_metric, lists, scores))
-    return weighed(first, second * slopes, values, lists)
-  end
   if check.field(loss, "pointwise") then
     return weighed(first, difference(loss, scores, lists):maximum(1e-16), values, lists)
   end

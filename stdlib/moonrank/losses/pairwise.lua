@@ -92,20 +92,20 @@ function M.lambdarank(options)
     gains = not metric.tables and metric or nil,
     values = either(core.lambda_loss, core.declared_lambda_loss, o.pair),
     row_weights = true,
-    curvature = o.pair == "logistic" and either(core.lambda_curvature, core.declared_lambda_curvature) or nil,
+    derivatives = o.pair == "logistic" and either(core.lambda_derivatives, core.declared_lambda_derivatives) or nil,
   }, o)
 end
 
 -- Makes a loss over pairs of unequal grades. Its values and second derivatives come from the core functions called
--- `name` (MR_PAIR_FORMS in kernels/losses/pairs/pair_forms.h), or from `values` and `curvature`. These functions get
+-- `name` (MR_PAIR_FORMS in kernels/losses/pairs/pair_forms.h), or from `values` and `derivatives`. These functions get
 -- the value of the option `option`. By default the loss's bounds are those of the number of wrongly ordered pairs.
-local function of_pairs(name, o, option, values, curvature, counted)
-  values, curvature = values or core[name .. "_loss"], curvature or core[name .. "_curvature"]
+local function of_pairs(name, o, option, values, derivatives, counted)
+  values, derivatives = values or core[name .. "_loss"], derivatives or core[name .. "_derivatives"]
   o.metric = metrics.parse(o.metric)
   return loss.by_slope({ name = name, metric = "auc", of = o.metric, counted = counted or "wrong_pairs",
     row_weights = true,
     values = function(scores, lists) return values(scores, lists, o[option]) end,
-    curvature = function(scores, lists) return curvature(scores, lists, o[option]) end }, o)
+    derivatives = function(scores, lists) return derivatives(scores, lists, o[option]) end }, o)
 end
 
 ---Makes the RankNet loss (Burges et al. 2005): a sum over pairs of rows with scores s and unequal
@@ -224,12 +224,12 @@ function M.ranknet_all_pairs(options)
       return f(scores, lists, steepness, 1, balanced(pairs_of(lists)))
     end
   end
-  local values, curvature = upsampled(core.ranknet_all_pairs_loss), upsampled(core.ranknet_all_pairs_curvature)
+  local values, derivatives = upsampled(core.ranknet_all_pairs_loss), upsampled(core.ranknet_all_pairs_derivatives)
   local count = o.per == "pair" and counts_pairs(o.upsample)
   -- The option `per` is stored only if it is "pair". Checkpoints of earlier versions, which do not have this option,
   -- then fit to losses with per = "list".
   o.per = count and o.per or nil
-  local made = of_pairs("ranknet_all_pairs", o, "steepness", values, curvature, "any")
+  local made = of_pairs("ranknet_all_pairs", o, "steepness", values, derivatives, "any")
   rawset(made, "_count_of", count)
   return made
 end
@@ -238,12 +238,12 @@ local ndcg_loss_options = declare("mr.losses.NdcgLossOptions", {
   shared.factor("mu", 10, "factor of NDCG-Loss2 in NDCG-Loss2++"),
 }, shared.pairs)
 
-local function ndcg_loss(name, o, values, curvature, ...)
+local function ndcg_loss(name, o, values, derivatives, ...)
   local weights = table.pack(...)
   local function on(f)
     return function(scores, lists) return f(scores, lists, o.steepness, table.unpack(weights, 1, weights.n)) end
   end
-  return loss.by_slope({ name = name, metric = "ndcg", of = "ndcg", values = on(values), curvature = on(curvature),
+  return loss.by_slope({ name = name, metric = "ndcg", of = "ndcg", values = on(values), derivatives = on(derivatives),
     row_weights = true,
     gains = metrics.parse "ndcg" }, o)
 end
@@ -262,7 +262,7 @@ end
 ---Example: `mr.losses.ndcg_loss_1()(mr.tensor{0, 0, 0}, mr.lists{{3, 0, 0}}):item()   --> 2.0`
 function M.ndcg_loss_1(options)
   local o = shared.pairs:read("mr.losses.ndcg_loss_1", options)
-  return ndcg_loss("ndcg_loss_1", o, core.ndcg_loss_1, core.ndcg_loss_1_curvature)
+  return ndcg_loss("ndcg_loss_1", o, core.ndcg_loss_1, core.ndcg_loss_1_derivatives)
 end
 
 ---Makes NDCG-Loss2 of LambdaLoss (Wang et al. 2018), a sum over pairs of rows with unequal grades y.
@@ -276,7 +276,7 @@ end
 ---Example: `mr.losses.ndcg_loss_2()(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 0.36907`
 function M.ndcg_loss_2(options)
   local o = shared.pairs:read("mr.losses.ndcg_loss_2", options)
-  return ndcg_loss("ndcg_loss_2", o, core.ndcg_loss_2, core.ndcg_loss_2_curvature, 1, false)
+  return ndcg_loss("ndcg_loss_2", o, core.ndcg_loss_2, core.ndcg_loss_2_derivatives, 1, false)
 end
 
 ---Makes NDCG-Loss2++ of LambdaLoss (Wang et al. 2018): the sum over the pairs of
@@ -288,7 +288,7 @@ end
 ---Example: `mr.losses.ndcg_loss_2pp{mu = 2}(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 1.10721`
 function M.ndcg_loss_2pp(options)
   local o = ndcg_loss_options:read("mr.losses.ndcg_loss_2pp", options)
-  return ndcg_loss("ndcg_loss_2pp", o, core.ndcg_loss_2, core.ndcg_loss_2_curvature, o.mu, true)
+  return ndcg_loss("ndcg_loss_2pp", o, core.ndcg_loss_2, core.ndcg_loss_2_derivatives, o.mu, true)
 end
 
 return M

@@ -33,7 +33,7 @@ end
 
 -- Makes a loss from two functions of the core, whose arguments are: scores, lists, `relevant`, `draws`, the values in
 -- `rest`, seed, stream, and the rows of earlier processes. A list counts if it has relevant and other rows.
-local function made(name, o, values, curvature, rest)
+local function made(name, o, values, derivatives, rest)
   local counted = metrics.parse("nrbp_loss", o.relevant ~= 1 and { relevant = o.relevant } or nil)
   local function drawn(f)
     return function(scores, lists)
@@ -51,7 +51,7 @@ local function made(name, o, values, curvature, rest)
     repeats = false,
     row_weights = true,
     values = drawn(values),
-    curvature = drawn(curvature),
+    derivatives = drawn(derivatives),
   }, o)
 end
 
@@ -72,7 +72,7 @@ end
 ---Example: `mr.losses.bpr()(mr.tensor{0, 0, 0}, mr.lists{{1, 0, 1}}):item() / math.log(2)   --> 2.0`
 function M.bpr(options)
   local o = checked("mr.losses.bpr", sampled_options, options)
-  return made("bpr", o, core.bpr_loss, core.bpr_curvature, {})
+  return made("bpr", o, core.bpr_loss, core.bpr_derivatives, {})
 end
 
 local warp_options = declare("mr.losses.WarpOptions", {
@@ -98,7 +98,7 @@ local warp_options = declare("mr.losses.WarpOptions", {
 ---Example: `mr.losses.warp()(mr.tensor{0, 0, 0, -3}, mr.lists{{1, 0, 0, 1}}):item() >= 2.5   --> true`
 function M.warp(options)
   local o = checked("mr.losses.warp", warp_options, options)
-  return made("warp", o, core.warp_loss, core.warp_curvature, { o.margin, o.trials or 0 })
+  return made("warp", o, core.warp_loss, core.warp_derivatives, { o.margin, o.trials or 0 })
 end
 
 local lambdafm_options = declare("mr.losses.LambdaFmOptions", {
@@ -124,7 +124,7 @@ local lambdafm_options = declare("mr.losses.LambdaFmOptions", {
 ---Example: `mr.losses.lambdafm()(mr.tensor{0, 0, 0}, mr.lists{{1, 0, 1}}):item() / math.log(2)   --> 2.0`
 function M.lambdafm(options)
   local o = checked("mr.losses.lambdafm", lambdafm_options, options)
-  return made("lambdafm", o, core.lambdafm_loss, core.lambdafm_curvature, { o.candidates, o.rho })
+  return made("lambdafm", o, core.lambdafm_loss, core.lambdafm_derivatives, { o.candidates, o.rho })
 end
 
 return M

@@ -83,17 +83,20 @@ TEST_CASE("PairFormLoops have the same bits with AVX2 and AVX-512") {
       const auto s = random<double>(size, "s", -400, 400);
       auto weights = random<double>(size, "weights", 0, 1);
       for (int64_t j = n; j < size; ++j) weights[j] = 0;
-      std::vector<double> slopes(size), sums(1);
+      std::vector<double> slopes(size), curvatures(size), sums;
       const auto add = [&](const auto& form, auto loop) {
-        for (const double steepness : {1.1, 0.02})
-          sums.push_back(loop(form, s.data(), weights.data(), size, 0.3, steepness, slopes.data(), &sums[0]));
+        for (const double steepness : {1.1, 0.02}) {
+          for (double* second : {static_cast<double*>(nullptr), curvatures.data()}) {
+            const auto of = loop(form, s.data(), weights.data(), size, 0.3, steepness, slopes.data(), second);
+            sums.insert(sums.end(), {of.value, of.slope, of.curvature});
+          }
+        }
       };
 #define MR_ADD(name, Form, ...) add(Form{}, loops.name);
       MR_PAIR_FORMS(MR_ADD, MR_ADD)
 #undef MR_ADD
       std::string bits;
-      append(bits, slopes);
-      append(bits, sums);
+      for (const auto* of : {&slopes, &curvatures, &sums}) append(bits, *of);
       return bits;
     });
   }

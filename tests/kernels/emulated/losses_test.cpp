@@ -189,10 +189,12 @@ Results run_all(const RowLossKernels<Real>& table, const Batch<Real>& batch) {
         SoftSortNdcgLoss<Real>{
             scores.span(), grades.span(), order.span(), lists, ideal.span(), power, 0.7, nine.span(), {}, {}});
   const Array<int64_t> drawn(pairs);
-  const Array<double> drawn_slopes(pairs);
+  const Array<double> drawn_slopes(pairs), drawn_curvatures(pairs);
   const auto sampled = [&](const char* name, auto kernel, auto sampler) {
-    for (const bool curved : {false, true})
-      run((name + std::string(curved ? ", curved" : "")).c_str(), kernel,
+    for (const bool newton : {false, true}) {
+      const std::string full_name = name + std::string(newton ? ", newton" : "");
+      const Array<Real> curvature(rows);
+      run(full_name.c_str(), kernel,
           SampledLoss<Real, decltype(sampler)>{sampler,
                                                scores.span(),
                                                lists,
@@ -202,10 +204,14 @@ Results run_all(const RowLossKernels<Real>& table, const Batch<Real>& batch) {
                                                2,
                                                drawn.span(),
                                                drawn_slopes.span(),
-                                               curved,
+                                               drawn_curvatures.span(),
                                                {},
                                                {},
+                                               newton ? curvature.span() : Span<Real>{},
                                                weights.span()});
+      if (!newton) continue;
+      for (const Real x : curvature.values()) found[full_name].push_back(x);
+    }
   };
   sampled("bpr", table.bpr, UniformSampler{});
   sampled("lambdafm", table.lambdafm, RankedSampler{4, 0.4});

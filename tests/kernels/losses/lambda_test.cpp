@@ -54,9 +54,27 @@ struct Lists {
   Ragged ragged() const { return {offsets.data(), 3}; }
 };
 
-/// Returns the values and derivatives of a pairwise loss for all lists, computed by the CPU's kernel or, if `plain`, by
-/// the plain form. With `every`, every row counts as the better row of pairs. Rows have weights unless `weights` is
-/// empty.
+/// Returns the second derivative of a pairwise loss at a row: the sum over the row's pairs of steepness^2, the pair's
+/// weight and the curvature of its cost, in the order of rows.
+template <class Real, class Swaps, class Form>
+double curvature_at(const LambdaLoss<Real, Swaps, Form>& work, int64_t list, int64_t row) {
+  const auto delta = work.swaps.delta(SerialGroup{}, list, work.of, work.rows);
+  double sum = 0;
+  for (int64_t other = work.of.lists.begin(list); other < work.of.lists.offsets[list + 1]; ++other) {
+    for (const auto& [better, worse] : {std::pair(row, other), std::pair(other, row)}) {
+      const auto &i = work.rows[better], &j = work.rows[worse];
+      if (!are_pair<Swaps>(better, i, worse, j)) continue;
+      const double t = score_difference(static_cast<double>(work.scores[worse]),
+                                        static_cast<double>(work.scores[better]), double{work.steepness});
+      sum += row_weight(work.weights, better) * delta(i, j) * work.form.curvature(PlainMath<double>{}, t);
+    }
+  }
+  return work.steepness * work.steepness * sum;
+}
+
+/// Returns the values and derivatives of a pairwise loss for all lists, and second derivatives if the pair's cost has a
+/// curvature, computed by the CPU's kernel or, if `plain`, by the plain form. With `every`, every row counts as the
+/// better row of pairs. Rows have weights unless `weights` is empty.
 template <class Real, class Swaps, class Form = LogisticPair>
 std::vector<double> results(const Lists& l, const std::vector<double>& from, const Swaps& swaps, bool plain,
                             Form form = {}, bool every = false, const std::vector<double>& weights = {}) {
@@ -64,7 +82,8 @@ std::vector<double> results(const Lists& l, const std::vector<double>& from, con
   std::vector<Placement> places(scores.size());
   cpu_table<MetricKernels<Real>>().place(
       3, {view(scores), view(l.grades), {}, l.ragged(), 1, Ties::stable, slots(places)});
-  std::vector<Real> value(3), derivative(scores.size(), Real(7));
+  constexpr bool has_curvature = requires { form.curvature(PlainMath<double>{}, 0.0); };
+  std::vector<Real> value(3), derivative(scores.size(), Real(7)), curvature(has_curvature ? scores.size() : 0, Real(7));
   std::vector<typename Swaps::Row> rows(scores.size());
   std::vector<double> spare(scores.size());
   const Chosen better = every ? Chosen{l.ragged(), nullptr} : Chosen{{l.target_offsets.data(), 3}, l.targets.data()};
@@ -77,14 +96,21 @@ std::vector<double> results(const Lists& l, const std::vector<double>& from, con
                                            .value = slots(value),
                                            .derivative = slots(derivative),
                                            .form = form,
-                                           .weights = weights.empty() ? Span<const double>{} : view(weights)};
+                                           .weights = weights.empty() ? Span<const double>{} : view(weights),
+                                           .curvature = has_curvature && !plain ? slots(curvature) : Span<Real>{}};
   if (plain) {
-    for (int64_t list = 0; list < 3; ++list) work(SerialGroup{}, list);
+    for (int64_t list = 0; list < 3; ++list) {
+      work(SerialGroup{}, list);
+      if constexpr (has_curvature) {
+        for (int64_t row = l.offsets[list]; row < l.offsets[list + 1]; ++row)
+          curvature[row] = static_cast<Real>(curvature_at(work, list, row));
+      }
+    }
   } else {
     cpu_table<LambdaKernels<Real>>().template of<Swaps, Form>()(3, work);
   }
   std::vector<double> out(value.begin(), value.end());
-  out.insert(out.end(), derivative.begin(), derivative.end());
+  for (const auto& each : {derivative, curvature}) out.insert(out.end(), each.begin(), each.end());
   return out;
 }
 
@@ -179,8 +205,10 @@ TEST_CASE("pair_form_loops' RankNet agrees with exact values and slopes of singl
     std::vector<double> s(n, infinity), w(n, 0.0), slopes(n, 2.0);
     s[each] = differences[each];
     w[each] = 0.25;
-    double value = 1;
-    const double slope = cpu::pair_form_loops().ranknet({}, s.data(), w.data(), n, 0, 1, slopes.data(), &value);
+    std::vector<double> curvatures(n, 3.0);
+    const cpu::PairFormSums sums =
+        cpu::pair_form_loops().ranknet({}, s.data(), w.data(), n, 0, 1, slopes.data(), curvatures.data());
+    const double value = sums.value, slope = sums.slope;
     CAPTURE(s[each]);
     const long double t = s[each], e = std::exp(-std::fabs(t));
     const auto expected = static_cast<double>((t > 0 ? t : 0) + std::log1p(e));
@@ -188,11 +216,16 @@ TEST_CASE("pair_form_loops' RankNet agrees with exact values and slopes of singl
     if (std::isinf(expected)) {
       CHECK(value == infinity);
     } else {
-      CHECK(std::fabs(value - 1 - 0.25 * expected) <= 4e-16 * (1 + expected));
+      CHECK(std::fabs(value - 0.25 * expected) <= 4e-16 * (1 + expected));
     }
     // absolute tolerance: the kernel treats values below e^-350 as 0
     CHECK(std::fabs(slope - 0.25 * sigma) <= 2e-15 * 0.25 * sigma + 1e-152);
-    for (int64_t j = 0; j < n; ++j) CHECK(slopes[j] == (j == each ? 2 + slope : 2));
+    const auto curvature = static_cast<double>(e / ((1 + e) * (1 + e)));
+    CHECK(std::fabs(sums.curvature - 0.25 * curvature) <= 1e-16);
+    for (int64_t j = 0; j < n; ++j) {
+      CHECK(slopes[j] == (j == each ? 2 + slope : 2));
+      CHECK(curvatures[j] == (j == each ? 3 + sums.curvature : 3));
+    }
   }
 }
 
@@ -200,8 +233,7 @@ TEST_CASE("pair_form_loops' RankNet keeps the digits of small losses", "[kernels
   for (const double t : {-0.5, -3.0, -30.0, -300.0}) {
     std::vector<double> s(16, t), w(16, 0.0), slopes(16, 0.0);
     w[3] = 1;
-    double value = 0;
-    cpu::pair_form_loops().ranknet({}, s.data(), w.data(), 16, 0, 1, slopes.data(), &value);
+    const double value = cpu::pair_form_loops().ranknet({}, s.data(), w.data(), 16, 0, 1, slopes.data(), nullptr).value;
     CHECK(value == Approx(std::log1p(std::exp(t))).epsilon(2e-15).margin(0));
   }
 }
