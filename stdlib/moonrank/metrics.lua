@@ -184,8 +184,8 @@ function M.hit(scores, lists, options) return given("hit", scores, lists, option
 ---   $ERR = sum_i stop_i / r_i prod_(r_j < r_i) (1 - stop_j)$
 ---
 ---Row i has the grade y_i, the rank r_i, and the probability $stop_i = (2^(y_i) - 1) / 2^top$. The
----option `top` is the largest possible grade (default: the largest grade of `lists`). Every grade
----above 0 counts.
+---option `top` is the largest possible grade (default: the largest grade of `lists`); a grade above it
+---is an error. Every grade above 0 counts.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  k, top; ties, empty, relevant
@@ -236,12 +236,12 @@ local define_options = declare("mr.metrics.DefineOptions", {
 })
 
 ---Defines a metric of your own, which is then known by its name. The script may define the name
----again; a name of Moonrank's own metrics is an error. `f` is a function of exact ranks and lists
----that returns one value per list. There is one rank per row; under ties = "mean", tied rows share
----the middle of their ranks. Ranks and the lists' relevance are float64, whatever the type of the
----scores. If `f` combines them with a float32 tensor of the script, convert it with :double().
----Callers get values of the scores' type. The metric's option `empty` says what a list without
----relevant rows counts.
+---again; a name of Moonrank's own metrics, or of another function in mr.metrics, is an error. `f` is a
+---function of exact ranks and lists that returns one value per list. There is one rank per row; under
+---ties = "mean", tied rows share the middle of their ranks. Ranks and the lists' relevance are float64,
+---whatever the type of the scores. A float32 tensor of the script has to be converted with :double()
+---before `f` combines it with them. Calls of the metric return values of the scores' type. The metric's
+---option `empty` says what a list without relevant rows counts.
 ---
 ---`f` may instead be a table with `gain(grade)` and `discount(rank)`. The metric is then the sum
 ---over rows of gain times discount. With `ideal = true`, this sum is divided by the sum for the
