@@ -60,9 +60,9 @@ end
 ---`interrupted`, so that a loop of trainings ends.
 ---
 ---A loss with parameters (mr.losses.ordinal{learn = true}) is trained together with the model. The
----optimizer, clipping, checkpoints and the chosen epoch then include the loss's parameters. A list
----does not train if no order of its rows changes the metric from which the loss takes its bounds.
----mr.fit warns, with the reasons, if more than 5 % of the lists of train do not train.
+---optimizer, clipping, checkpoints and the chosen epoch then include the loss's parameters. A list that
+---does not count in the loss (mr.Loss:count) does not train, such as a list with equal grades under
+---mr.losses.ndcg. mr.fit warns, with the reasons, if these are more than 5 % of the lists of train.
 ---
 ---A step takes `batch` lists. With `batch_rows = 4096`, a step takes the whole lists that begin in
 ---the next 4096 rows of the epoch. Time and memory per step then vary less if list lengths differ

@@ -63,8 +63,8 @@ end
 ---1 - p^P for nRBP. A bound multiplies all pairs of a list by the bound's slope for this metric.
 ---
 ---This loss follows the equations of Li et al. Their code differs: it takes the gradient through
----the sigmoid, as pair = "sigmoid" does. For AP it counts only pairs in the wrong order, and it
----multiplies nRBP by 1 - p^P.
+---the sigmoid, as pair = "sigmoid" does, counts only pairs in the wrong order for AP, and multiplies
+---nRBP by 1 - p^P.
 ---@param options? mr.losses.LambdaOptions
 ---@return mr.Loss
 ---Example: `mr.losses.lambdarank{metric = "nrbp", bound = "minmax"}.metric   --> nrbp(0.95)`
