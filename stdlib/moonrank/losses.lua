@@ -1,9 +1,9 @@
 -- Losses are functions of scores and lists, with one value per list, to be minimized. Some are smooth metrics
 -- under a bound, negated if larger values are better. Others are over pairs of rows, single rows or whole lists (their
 -- files are in the folder losses/).
--- For losses of a metric or of pairs, a list counts only if an ordering of its rows can change the metric. Other
--- lists have the value 0 and no gradient, and means leave them out. Examples are lists without relevant rows, with
--- only relevant rows, or with equal gains.
+-- For losses of a metric or of pairs, a list counts only if its loss can depend on the scores. Under a bound, an
+-- ordering of its rows must be able to change the metric, too. Other lists have the value 0 and no gradient, and means
+-- leave them out. Examples are lists without relevant rows, with only relevant rows, or with equal gains.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
