@@ -45,8 +45,8 @@ end
 
 ---Returns how many runs of a study have a result, and how many are planned. Runs that failed or
 ---were killed have no result, except failures that the study accepts as a result (`accepts` in
----`mr.experiment.study`). The third value says how many have none, as "2 failed, 1 killed"; it is nil
----if there are none.
+---`mr.experiment.study`). The third value counts the failed and killed runs without a result, as "2
+---failed, 1 killed"; it is nil if there are none.
 ---@param results mr.Results  from `mr.experiment.study` or `mr.experiment.there`
 ---@return integer ended
 ---@return integer planned
@@ -80,9 +80,9 @@ end
 -- Begins the error about training runs that are not in the store although --kept forbids making them.
 local lacking = "--kept: "
 
----Ends a script with an error: training runs are missing, and --kept forbids to make them. Does not
----check whether --kept was given.
----`mr.experiment.lacked` recognises this error.
+---Ends a script with status 2 and the error that training runs are missing, which the option --kept
+---forbids to make. Does not check whether --kept was given. `mr.experiment.lacked` recognises this
+---error.
 ---@param message string  what is missing
 ---Example: `mr.experiment.lacked((select(2, pcall(mr.experiment.lack, "no runs"))))   --> no runs`
 function M.lack(message)
@@ -139,8 +139,8 @@ function M.lacks(list)
   return rawget(list, "lacks") == true
 end
 
----Returns the sentence "Of 90 runs 60 have been made so far." for the studies that a script asked for,
----if the store lacks runs of them and --kept forbids to make these. Returns nil if no run is missing.
+---Returns the sentence "Of 90 runs 60 have been made so far." for the studies that a script asked for.
+---Returns nil if the store has all of their planned runs.
 ---@param args table  option values, as from `mr.experiment.args`
 ---@return string?
 ---Example: `mr.experiment.so_far{studies = {}} == nil   --> true`
@@ -207,9 +207,8 @@ end
 
 ---Returns the study (set of stored training runs) of this name as it is in the store, or nil if it does
 ---not exist. Runs may be missing: `mr.experiment.progress` says how many. If `run` is given and
----another version of the script made the runs, a line on standard error says so. If the study has
----another search space or other settings, the script ends with an error, because it would show the
----study's results as its own.
+---another version of the script made the runs, a line on standard error says so. If the stored study
+---has another search space or other settings than `o`, the script ends with an error.
 ---@param args table  option values, as from `mr.experiment.args`
 ---@param o mr.experiment.StudyOptions  `run` is not needed
 ---@return mr.Results?

@@ -155,9 +155,10 @@ local function weight_of_counted(self, lists)
   return (flags(self, lists) * lists:mass(false)):sum():item()
 end
 
----Returns the number of lists that count in the mean loss. A list counts if an ordering of its rows
----can change the metric from which the loss's bounds are computed. If the loss is defined at any
----grades and has no bound, every list with rows counts. A loss whose means are over pairs of rows
+---Returns the number of lists that count in the mean loss. Under a bound, a list counts if an ordering
+---of its rows can change the metric from which the bound is computed. Without a bound, a list counts if
+---its loss can depend on the scores; for losses that are defined at any grades, such as mr.losses.mse,
+---every list with rows counts. A loss whose means are over pairs of rows
 ---(mr.losses.ranknet_all_pairs{per = "pair"}) counts pairs. If the lists have weights, the result is
 ---the sum of the weights of the lists that count; a list whose rows all have weight 0 does not count.
 ---@param lists mr.Lists

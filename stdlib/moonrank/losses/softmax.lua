@@ -172,9 +172,10 @@ end
 ---With a `correction`, scores over tau are corrected for the probabilities q with which rows were drawn
 ---as negatives. "both" subtracts log q from every row (Yi et al. 2019). "negatives" subtracts
 ---log(n q) from the n rows that are not relevant, so that the sum over them estimates the sum over
----the catalogue (Bengio & Senecal 2008). Lists carry probabilities (lists:drawn); for uniform draws,
----pass one number. In mr.fit, a tensor of one number per item has the probability of each item. Lists
----that count, and bounds, are as for mr.losses.sl.
+---the catalogue (Bengio & Senecal 2008). The probabilities are the option `probabilities`, or else those
+---of the lists (lists:drawn); a correction without them is an error. The option is one number for
+---uniform draws or, in mr.fit, a tensor with the probability of each item. Lists that count, and
+---bounds, are as for mr.losses.sl.
 ---@param options? mr.losses.SampledSoftmaxOptions
 ---@return mr.Loss
 ---Example: `mr.losses.sampled_softmax()(mr.tensor{0, 0}, mr.lists{{1, 0}}):item() / math.log(2)   --> 1.0`
@@ -212,8 +213,9 @@ end
 ---   $1/P sum_(relevant i) log sum_(other j) e^((f_j - f_i) / tau)$
 ---
 ---The papers' scores are cosines of user and item vectors, and 0.2 is a common temperature. The sum has
----no term of i itself, so the loss can be negative. A list counts if it has a relevant row (grade
----1 or higher) and another row. A bound multiplies a list's loss by the bound's slope for `metric`.
+---no term of i itself, so the loss can be negative. A list counts in means if it has a relevant row
+---(grade 1 or higher) and a row that is not relevant; other lists have the value 0. A bound multiplies
+---a list's loss by the bound's slope for `metric`.
 ---
 ---The score -inf leaves a row that is not relevant out of the sum. Other infinite scores give the limit
 ---of the value and of the gradient, such as an infinite value, or an error if there is no limit.
@@ -378,7 +380,8 @@ local gbce_options = declare("mr.losses.GbceOptions", {
 ---   $1/P sum_(relevant i) (beta log(1 + e^(-f_i)) + sum_(other j) log(1 + e^(f_j))) / (n + 1)$
 ---
 ---Here $beta = alpha (t (1 - 1 / alpha) + 1 / alpha)$ and $alpha = n / (C - 1)$. Without `catalogue`, the
----list is the whole catalogue, and beta is 1. Lists that count, and bounds, are as for mr.losses.sl.
+---list is the whole catalogue, and beta is 1. More than C - 1 other rows in a list are an error. Lists
+---that count, and bounds, are as for mr.losses.sl.
 ---@param options? mr.losses.GbceOptions
 ---@return mr.Loss
 ---Example:

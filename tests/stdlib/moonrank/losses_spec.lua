@@ -224,6 +224,17 @@ describe("a loss of mr.losses.define", function()
     near(mr.losses.spec_ndcg{ bound = "minmax" }(scores, lists), bounded(scores, lists), 0)
   end)
 
+  it("of pairs has a mean over the lists with unequal grades, whatever its metric", function()
+    local square = mr.losses.define("spec_square", { pairs = function(d) return (1 - d)^2 end, metric = "ap" })
+    local graded = mr.lists{ { 2, 1 }, { 1, 1 }, { 1, 0 } }  -- no order of the first list changes AP
+    local found = mr.tensor({ 0, 1, 0, 0, 0.5, 0 }, f64)
+    near(square()(found, graded), { 4, 0, 0.25 }, 1e-12)
+    equal(square():count(graded), 2)
+    near(square():mean(found, graded):item(), 4.25 / 2, 1e-12)
+    equal(square{ bound = "minmax" }:count(graded), 1)
+    near(square{ bound = "minmax" }:mean(found, graded):item(), 0.25 / 0.5, 1e-12)
+  end)
+
   it("is refused with a wrong name, direction, function or result", function()
     local f = function(s, l) return l:sum(s) end
     raises(function() mr.losses.define("ap", { direction = "maximize", smooth = f }) end, "'ap'", "loss")
