@@ -92,7 +92,7 @@ end
 ---
 ---`epochs` may be larger than in the checkpoint file, unless the schedule depends on `epochs`, as
 ---mr.schedule.cosine{} without epochs does, also after a warm-up. Each checkpoint of trees writes
----all trees, so `checkpoint = {path = "path", epochs = 20}` saves time if there are many trees.
+---all trees, so `checkpoint = {path = "path", every = 20}` saves time if there are many trees.
 ---Trees that sample rows or features (subsample, colsample_bytree, colsample_bynode) cannot be
 ---checkpointed.
 ---

@@ -208,7 +208,7 @@ describe("mr.fit with checkpoint", function()
     for _, bad in ipairs{ { "folder/", "folder" }, { ("n"):rep(300), "File name too long" } } do
       raises(function() fit(cases[2], { checkpoint = path .. bad[1] }) end, "checkpoint", path .. bad[1], bad[2])
     end
-    raises(function() fit(cases[2], { checkpoint = { path = path, epoch = 2 } }) end, "'epoch'", "'epochs'")
+    raises(function() fit(cases[2], { checkpoint = { path = path, evry = 2 } }) end, "'evry'", "'every'")
     raises(function() fit(cases[2], { checkpoint = true }) end, "checkpoint", "true", "trial")
   end)
 

@@ -118,7 +118,7 @@ end
 
 it("options.declare accepts a former name with one warning per process", function()
   local renamed = options.declare("mr.test.RenamedOptions", {
-    { "steep", "number", default = 1, above = 0, formerly = "spec_former", help = "a number" },
+    { "steep", "number", default = 1, above = 0, formerly = "spec_former", renamed = 1, help = "a number" },
     { "other", "integer", help = "another" },
   })
   local function read(given) return function() equal(renamed:read("f", given).steep, 2) end end
@@ -134,7 +134,7 @@ end)
 
 it("options.declare refuses a former name that another option has", function()
   local wrong = options.declare("mr.test.TwiceNamed", {
-    { "a", "integer", formerly = "b", help = "one" }, { "b", "integer", help = "another" },
+    { "a", "integer", formerly = "b", renamed = 1, help = "one" }, { "b", "integer", help = "another" },
   })
   raises(function() wrong:read("f", {}) end, "former name")
   options.declared["mr.test.TwiceNamed"] = nil

@@ -31,7 +31,7 @@ describe("settings texts", function()
       function() return losses.ndcg{} end, function() return losses.ndcg{ steepness = 2 } end,
       function() return losses.ndcg{ bound = "minmax" } end,
       function() return losses.ndcg{ steepness = 1 + 1e-9 } end, function() return losses.warp{ trials = 3 } end,
-      function() return losses.warp{ trials = 4 } end, function() return losses.approx_ndcg{ alpha = 10 } end,
+      function() return losses.warp{ trials = 4 } end, function() return losses.approx_ndcg{ steepness = 10 } end,
       function() return optim.adam{ lr = 0.01 } end, function() return optim.adam{ lr = 0.01 + 1e-12 } end,
       function() return schedule.step{ every = 2, factor = 0.5 } end,
       function() return schedule.step{ every = 2, factor = 0.5 + 1e-9 } end,
@@ -84,10 +84,10 @@ describe("settings texts", function()
   it("of earlier versions use former option names, also of a bound within a loss", function()
     local bound = mr.bounds.distribution_bound{ steepness = 3, form = "log" }
     local loss = mr.losses.lambdarank{ steepness = 2, bound = bound }
-    local now, formerly = text("mr.sweep", "of", { loss = loss }), text("mr.sweep", "of", { loss = loss }, true)
+    local now, formerly = text("mr.sweep", "of", { loss = loss }), text("mr.sweep", "of", { loss = loss }, 1)
     equal({ now:find "gain = [23]", formerly:find "steepness" }, {})
     says(formerly, "gain = 2, metric = ", "form = log, gain = 3, kappa = ")
-    equal(text("mr.sweep", "of", { steepness = 2 }, true), "{steepness = 2}", "the script's own tables stay")
+    equal(text("mr.sweep", "of", { steepness = 2 }, 1), "{steepness = 2}", "the script's own tables stay")
   end)
   it("of earlier versions resume sweeps and checkpoints unless a value differs", function()
     local path = files.new_path()
