@@ -271,7 +271,8 @@ local as_they_are = {}
 function Walk:contents(path, t, meta, is_ours)
   -- Texts that earlier program versions stored for a study contain former names of options, so the text for a
   -- comparison with them is written with former names, too.
-  local by_text, parts, written = {}, {}, self.former.values and option_names.names_before(self.former.values, t) or as_they_are
+  local round = self.former.values
+  local by_text, parts, written = {}, {}, round and option_names.names_before(round, t) or as_they_are
   for key, value in next, t do
     if plain_kinds[type(key)] then by_text[plain_text(written[key] or key)] = key
     else parts[#parts + 1] = self:content(key) .. "\0" .. self:content(value) end

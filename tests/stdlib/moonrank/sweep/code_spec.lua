@@ -428,6 +428,23 @@ it("code fingerprints of earlier versions are compared under former option names
   check(changed:find("rate: then 1, now 5", 1, true) and not changed:find "gain", changed)
 end)
 
+it("code fingerprints of versions between two renamings have the former names of their time", function()
+  local function texts(k)
+    local losses = { mr.losses.top_n_rank{ k = k }, mr.losses.soft_recall{ k = 4 }, mr.losses.ap{ steepness = 2 } }
+    local function run() return losses end
+    return code.of(run), function(former) return code.of(run, nil, nil, former) end
+  end
+  local now, before = texts(3)
+  local between, first = before{ values = 2 }, before{ values = 1 }
+  says(between, "[1].options.n\t3", "[2].options.k\t4", "[3].options.steepness\t2")
+  says(first, "[1].options.n\t3", "[2].options.k\t4", "[3].options.gain\t2")
+  for _, was in ipairs{ now, between, first } do
+    equal(code.changes(was, now, before), nil)
+    local changed = code.changes(was, texts(5))
+    check(changed:find("then 3, now 5", 1, true) and not changed:find "steepness", changed)
+  end
+end)
+
 it("data in a study's code are named as data, also beside a text of an earlier version", function()
   local function texts(seed, number)
     local set = mr.data.synthetic{ kind = "queries", queries = 3, seed = seed }

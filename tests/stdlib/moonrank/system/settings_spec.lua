@@ -89,6 +89,13 @@ describe("settings texts", function()
     says(formerly, "gain = 2, metric = ", "form = log, gain = 3, kappa = ")
     equal(text("mr.sweep", "of", { steepness = 2 }, 1), "{steepness = 2}", "the script's own tables stay")
   end)
+  it("of earlier versions use the former names of a function only in its own options", function()
+    local losses = { mr.losses.top_n_rank{ k = 3 }, mr.losses.soft_precision{ k = 4 }, mr.losses.ap{ steepness = 2 } }
+    local between, first = text("mr.sweep", "of", losses, 2), text("mr.sweep", "of", losses, 1)
+    says(between, "n = 3", "k = 4", "steepness = 2")
+    says(first, "n = 3", "k = 4", "gain = 2")
+    equal(text("mr.sweep", "of", losses):gsub("k = 3", "n = 3"), between)
+  end)
   it("of earlier versions resume sweeps and checkpoints unless a value differs", function()
     local path = files.new_path()
     local loss, other = mr.losses.ndcg{ steepness = 2 }, mr.losses.ndcg{ steepness = 3 }
