@@ -32,8 +32,8 @@ local M = {}
 ---@field expected? string    text after "expected" in errors, instead of type and range: "a file, or an open stream"
 ---@field also? table         names of the option in other libraries; an error shows also[name], or the option's name
 ---@field formerly? string|string[]  names of the option in earlier versions, which are accepted with a warning; the
----   last one is the name in files of versions before `renamed`
----@field renamed? integer    with formerly: round of renamings (M.rounds) in which the option got its present name
+---   latest one comes first
+---@field renamed? integer|integer[]  for each former name, the round of renamings (M.rounds) that ended it
 ---@field meant? table|fun(value: any): any  present value for a value under a former name
 ---@field excludes? table<string, string|true>  options that cannot be given beside this one, with the reason
 ---@field required_without? string  option without which this one is required
@@ -144,12 +144,22 @@ local function check_row(name, row)
     assert(key == 1 or key == 2 or fields[key], ("%s: option %s has the unknown field %s"):format(name, row[1], key))
   end
   assert(type(row[1]) == "string" and type(row[2]) == "string" and type(row.help) == "string", name)
-  assert(not row.formerly == not row.renamed and (row.renamed or 1) <= M.rounds, name)
+  assert(type(row.formerly) == "table" and #row.formerly == #row.renamed or not row.formerly == not row.renamed, name)
 end
 
 ---Returns the former names of a declared option, the oldest one last.
 ---@return string[]
 function M.former_names(row) return type(row.formerly) == "table" and row.formerly or { row.formerly } end
+
+---Returns the name that a declared option had before a round of renamings; nil if it was the present name.
+---@return string?
+function M.name_before(round, row)
+  local rounds, found = type(row.renamed) == "table" and row.renamed or { row.renamed }, nil
+  for i, name in ipairs(M.former_names(row)) do
+    if rounds[i] >= round then found = name end
+  end
+  return found
+end
 
 -- Returns a declaration that checks each element of an option of type integer[], number[] or string[]; nil for other
 -- types.
@@ -203,15 +213,14 @@ end
 local function former_of(declaration, rows, by_name)
   local by_former, in_files = {}, {}
   for _, row in ipairs(rows) do
-    local former = M.former_names(row)
-    for _, name in ipairs(former) do
+    for _, name in ipairs(M.former_names(row)) do
       local text = "%s declares %s, which is another option's former name"
       assert(not by_name[name] and not by_former[name], text:format(declaration.name, name))
       by_former[name] = row
     end
-    for round = 1, row.renamed or 0 do
+    for round = 1, M.rounds do
       in_files[round] = in_files[round] or {}
-      in_files[round][row[1]] = former[#former]
+      in_files[round][row[1]] = M.name_before(round, row)
     end
   end
   if not next(by_former) then return false, false end

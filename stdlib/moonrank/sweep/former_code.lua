@@ -2,12 +2,13 @@
 -- the code that a store has of it. Only names in calls and tables count, `top_n_rank{k = 5}` or `best("loss", {value =
 -- "ap"})`. Options that a script keeps in a variable stay as they are.
 local docs = require "moonrank.help.docs"
+local entries = require "moonrank.help.entries"
 local options = require "moonrank.options"
 
 local M = {}
 
 ---@class mr.sweep.FormerCall
----@field module string     part of the library, such as "metrics"
+---@field module? string    part of the library, such as "metrics"
 ---@field is_method boolean
 ---@field rows table<string, mr.options.Row>  renamed options by present name
 
@@ -17,7 +18,7 @@ local function renamed_in(kind, round)
   local found = nil
   if not docs.fields(kind) then return nil end
   for _, row in ipairs(options.declared[kind] and options.declared[kind].rows or {}) do
-    if (row.renamed or 0) >= round then
+    if options.name_before(round, row) then
       found = found or {}
       found[row[1]] = row
     end
@@ -25,30 +26,25 @@ local function renamed_in(kind, round)
   return found
 end
 
--- Returns the functions and methods of the library with renamed options, and the options that take a table with renamed
--- options, as lists by name. Also returns the names of the library's parts as keys.
+-- Returns lists by name: functions and methods of the library with renamed options, and options whose value is a table
+-- with renamed options. Also returns the names of the library's parts as keys.
 local function calls_of(round)
   local calls, modules = {}, {}
   local function add(name, module, is_method, kind)
-    local rows = renamed_in(kind:gsub("[?%[%]]", ""), round)
+    local rows = kind:match "^mr%." and renamed_in(kind:gsub("[?%[%]]", ""), round)
     if not rows then return end
     calls[name] = calls[name] or {}
     table.insert(calls[name], { module = module, is_method = is_method, rows = rows })
   end
-  for _, source in ipairs(docs.sources()) do
-    local module = source:match "^stdlib/moonrank/([%w_]+)"
-    modules[module] = true
-    for _, item in ipairs(docs.of_source(source).items) do
-      for _, param in ipairs(item.params) do
-        if param.type:match "^mr%." then add(item.name, module, item.separator == ":", param.type) end
-      end
-    end
+  for _, entry in ipairs(entries.all()) do
+    local module, separator, name = entry.path:match "([%w_]+)([.:])([%w_]+)$"
+    local item = entry.item or type(entry.value) == "function" and docs.item(entry.value)
+    if separator == "." then modules[module] = true end
+    for _, param in ipairs(item and item.params or {}) do add(name, module, separator == ":", param.type) end
   end
   for _, class in ipairs(docs.option_names()) do
     for _, entry in ipairs(docs.fields(class)) do
-      for _, kind in ipairs(options.alternatives(entry.type)) do
-        if kind:match "^mr%." then add(entry.name .. " =", nil, false, kind) end
-      end
+      for _, kind in ipairs(options.alternatives(entry.type)) do add(entry.name .. " =", nil, false, kind) end
     end
   end
   return calls, modules
@@ -84,7 +80,7 @@ local function former_value(row, text)
 end
 
 -- Renames options in the table that begins at token `open`, or in tables among the arguments in parentheses there.
-local function rename(tokens, open, rows, copy)
+local function rename(tokens, open, rows, round, copy)
   local depth, most = 0, tokens[open].text == "(" and 2 or 1
   local i = open
   repeat
@@ -94,8 +90,7 @@ local function rename(tokens, open, rows, copy)
     local row = depth == most and (before == "{" or before == ",") and tokens[i + 1] and tokens[i + 1].text == "="
       and rows[text]
     if row then
-      local former = options.former_names(row)
-      copy(i, former[#former])
+      copy(i, options.name_before(round, row))
       if tokens[i + 2] then copy(i + 2, former_value(row, tokens[i + 2].text)) end
     end
     i = i + 1
@@ -103,8 +98,8 @@ local function rename(tokens, open, rows, copy)
 end
 
 ---Returns the tokens of a Lua text with the names that options had before a round of renamings.
----@param tokens mr.lexer.Token[]
 ---@param round integer  from 1 to options.rounds
+---@param tokens mr.lexer.Token[]
 ---@return mr.lexer.Token[]
 function M.before(round, tokens)
   local calls, written = calls_before(round), table.move(tokens, 1, #tokens, 1, {})
@@ -117,7 +112,7 @@ function M.before(round, tokens)
     local is_option = token.kind == "name" and next_one == "=" and tokens[i + 2] and tokens[i + 2].text == "{"
     local known = is_call and calls[token.text] or is_option and calls[token.text .. " ="]
     local rows = known and rows_at(tokens, i, round)
-    if rows then rename(tokens, is_option and i + 2 or i + 1, rows, copy) end
+    if rows then rename(tokens, is_option and i + 2 or i + 1, rows, round, copy) end
   end
   return written
 end

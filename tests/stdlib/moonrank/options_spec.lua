@@ -134,7 +134,7 @@ end)
 
 it("options.declare accepts several former names, and values of the former form", function()
   local renamed = options.unlisted("mr.test.TwiceRenamed", {
-    { "rate", "number", formerly = { "spec_second", "spec_first" }, renamed = 2, help = "" },
+    { "rate", "number", formerly = { "spec_second", "spec_first" }, renamed = { 2, 1 }, help = "" },
     { "direction", "string", choices = { "up", "down" }, formerly = "spec_falls", renamed = 1,
       meant = { [true] = "down", [false] = "up" }, help = "" },
   })
@@ -149,7 +149,7 @@ it("options.declare accepts several former names, and values of the former form"
   raises(function() renamed:read("f", { spec_first = 1, spec_second = 2 }) end, "spec_first", "spec_second", "rate")
   local o = renamed:read("f", { rate = 1 })
   equal(options.names_before(1, o), { rate = "spec_first", direction = "spec_falls" })
-  equal(options.names_before(2, o), { rate = "spec_first" })
+  equal(options.names_before(2, o), { rate = "spec_second" })
   equal(options.names_before(1, { rate = 1 }), nil)
 end)
 

@@ -34,6 +34,7 @@ describe("code before a renaming", function()
   it("has former values, too", function()
     local function define(option) return ("mr.metrics.define('a', function(x) return x end, { %s })"):format(option) end
     equal(before(2, define "direction = 'minimize'"), as_is(define "minimize = true"))
+    equal(before(2, "mr.table{ columns = c, direction = d }"), as_is "mr.table{ columns = c, better = d }")
     equal(before(2, "mr.plot.parallel{ direction = 'maximize' }"), as_is "mr.plot.parallel{ minimize = false }")
     equal(before(2, 'mr.stats.ecdf_compare(a, b, { direction = "minimize" })'),
       as_is 'mr.stats.ecdf_compare(a, b, { better = "lower" })')
