@@ -118,6 +118,16 @@ describe("settings texts", function()
     earlier.rewrite(path, "moonrank checkpoint", function() return "ndcg{bound = none, gain = 2}" end)
     equal(select(2, keep(loss)), true)
     raises(function() keep(other) end, "gain", "2", "3")
+    local top, larger = mr.losses.top_n_rank{ k = 3 } + loss, mr.losses.top_n_rank{ k = 4 } + loss
+    for _, steepness in ipairs{ "steepness", "gain" } do
+      os.remove(path)
+      keep(top)
+      earlier.rewrite(path, "moonrank checkpoint", function(_, was)
+        return (was:gsub("k = 3", "n = 3"):gsub("steepness", steepness))
+      end)
+      equal(select(2, keep(top)), true)
+      raises(function() keep(larger) end, "n", "3", "4")
+    end
   end)
   it("are compared part by part, with quoted texts, lists and objects of other names", function()
     local differences = require("moonrank.system.settings").differences
