@@ -93,7 +93,7 @@ end
 ---`epochs` may be larger than in the checkpoint file, with two exceptions. The schedule must not depend
 ---on `epochs`, as mr.schedule.cosine{} without epochs does, also after a warm-up. And the file's last
 ---epoch must not have been validated only because it was the last (option `every`). Each checkpoint of
----trees writes all trees, so `checkpoint = {path = "path", epochs = 20}` saves time if there are many
+---trees writes all trees, so `checkpoint = {path = "path", every = 20}` saves time if there are many
 ---trees. Trees that sample rows or features (subsample, colsample_bytree, colsample_bynode) cannot be
 ---checkpointed.
 ---

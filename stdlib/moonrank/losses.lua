@@ -56,19 +56,19 @@ end
 ---Example: `mr.losses.ndcg{bound = "minmax"}.bound_name   --> minmax`
 function M.ndcg(options) return new("ndcg", "ndcg", options) end
 
-local approx_ndcg_options = declare("mr.losses.ApproxNdcgOptions", {
-  shared.factor("alpha", 10, "steepness of the sigmoid"),
-}, shared.bound)
+local approx_steepness = shared.factor("steepness", 10, "factor inside the sigmoid, called alpha in the paper")
+approx_steepness.formerly, approx_steepness.renamed = "alpha", 2
+
+local approx_ndcg_options = declare("mr.losses.ApproxNdcgOptions", { approx_steepness }, shared.bound)
 
 ---Makes the ApproxNDCG loss (Qin, Liu & Li 2010). Called with scores and lists, the loss returns
----one value per list. It is smooth nDCG whose sigmoid has the steepness `alpha` (default 10):
----`mr.losses.ndcg{steepness = alpha}`.
+---one value per list. It is smooth nDCG (mr.losses.ndcg) with another default of `steepness`: 10.
 ---@param options? mr.losses.ApproxNdcgOptions
 ---@return mr.Loss
----Example: `mr.losses.approx_ndcg{alpha = 2}.options.steepness   --> 2`
+---Example: `mr.losses.approx_ndcg{steepness = 2}.options.steepness   --> 2`
 function M.approx_ndcg(options)
   local o = approx_ndcg_options:read("mr.losses.approx_ndcg", options)
-  return new("approx_ndcg", "ndcg", { steepness = o.alpha, bound = o.bound })
+  return new("approx_ndcg", "ndcg", o)
 end
 
 ---Makes the smooth AP loss: negative smooth AP (Westerborg 2022, Eq. 2.11), rescaled by `bound`

@@ -232,7 +232,9 @@ function M.parse(text, options) return metric.parse(text, options) end
 local own = {}  -- names of metrics that scripts defined; scripts may define them again
 
 local define_options = declare("mr.metrics.DefineOptions", {
-  { "minimize", "boolean", default = false, help = "whether smaller values are better" },
+  { "direction", "string", default = "maximize", choices = { "maximize", "minimize" }, formerly = "minimize",
+    renamed = 2, meant = { [true] = "minimize", [false] = "maximize" },
+    help = "whether larger or smaller values are better" },
 })
 
 ---Defines a metric of your own, which is then known by its name. The script may define the name
@@ -250,7 +252,8 @@ local define_options = declare("mr.metrics.DefineOptions", {
 ---@param f (fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor)|mr.metrics.Declared
 ---@param options? mr.metrics.DefineOptions
 ---Example:
----mr.metrics.define("documented_mean_rank", function(ranks, lists) return lists:mean(ranks) end, {minimize = true})
+---local function mean_rank(ranks, lists) return lists:mean(ranks) end
+---mr.metrics.define("documented_mean_rank", mean_rank, {direction = "minimize"})
 ---mr.metrics.documented_mean_rank(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}):item()   --> 2.0
 ---Example:
 ---local parts = {gain = function(grade) return grade end, discount = function(rank) return 1 / rank ^ 2 end}
@@ -261,11 +264,12 @@ function M.define(name, f, options)
   local o = define_options:read("mr.metrics.define", options)
   local is_taken = not own[name] and type(name) == "string" and (rawget(M, name) ~= nil or metric.known(name))
   check.new_name("mr.metrics.define", name, is_taken and "a metric or function of the library" or nil)
+  local minimize = o.direction == "minimize"
   if type(f) == "table" then
     local made = declared.made(name, f)
-    metric.define(name, made.values, o.minimize, made.tables, f)
+    metric.define(name, made.values, minimize, made.tables, f)
   elseif type(f) == "function" then
-    metric.define(name, f, o.minimize)
+    metric.define(name, f, minimize)
   else
     check.expect(false, "mr.metrics.define", "f", f, "a function, or a table with gain and discount")
   end

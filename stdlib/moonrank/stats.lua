@@ -339,7 +339,8 @@ end
 ---@field skipped integer[]
 
 local ecdf_compare_options = declare("mr.stats.EcdfCompareOptions", {
-  { "better", "string", default = "higher", choices = { "higher", "lower" }, help = "which values are better" },
+  { "direction", "string", default = "maximize", choices = { "maximize", "minimize" }, formerly = "better", renamed = 2,
+    meant = { higher = "maximize", lower = "minimize" }, help = "whether larger or smaller values are better" },
 })
 
 ---Finds the regions of values in which one sample's empirical distribution function is better than
@@ -358,7 +359,7 @@ function M.ecdf_compare(a, b, options)
   local where = "mr.stats.ecdf_compare"
   local o = ecdf_compare_options:read(where, options)
   local found = core.ecdf_compare(tensor(where, a), tensor(where, b))
-  local higher, regions = o.better == "higher", {}
+  local higher, regions = o.direction == "maximize", {}
   for i, r in ipairs(found.regions) do
     regions[i] = { from = r.from, to = r.to, better = (r.sign < 0) == higher and "a" or "b" }
   end

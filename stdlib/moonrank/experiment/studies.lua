@@ -176,12 +176,6 @@ function M.forced(list)
   return found
 end
 
--- Returns true if the stored text of a study's settings says the same as `settings`. A text with the former option
--- names of earlier versions of the program is accepted, too.
-local function has_settings(stored, settings)
-  return stored == studies.settings_text(settings) or stored == studies.settings_text(settings, true)
-end
-
 local study_options = declare("mr.experiment.StudyOptions", {
   { "name", "string", required = true, help = "name of the study in the store" },
   { "space", "table", required = true, help = "parameters of the runs by name, as in mr.sweep" },
@@ -225,7 +219,7 @@ function M.there(args, o)
     return nil
   end
   if found.study.space ~= space.new(o.space):describe()
-    or not has_settings(found.study.settings, o.settings) then
+    or not studies.has_settings(found.study.settings, o.settings) then
     M.lack(("%s has runs of '%s' by other options; with those of then they are shown"):format(args.store, found.name))
   end
   tell_earlier(found, o)
@@ -253,7 +247,7 @@ local function in_one_line(text, separator) return (text:gsub("%s*\n%s*", separa
 -- this, because the script would print their results as results of the settings that were asked for.
 local function check_settings(args, o)
   local found = found_in_store(args, o.name)
-  if not found or has_settings(found.study.settings, o.settings) then return end
+  if not found or studies.has_settings(found.study.settings, o.settings) then return end
   local difference = studies.difference(found.study.settings, studies.settings_text(o.settings))
   error(core.exit(1, ("%s has runs of '%s' with other settings: %s. Pass the options of the kept runs, or another "
     .. "store (--store)"):format(args.store, found.name, core.safe_text(in_one_line(difference, "; ")))), 0)

@@ -31,7 +31,10 @@ local M = {}
 ---@field pointwise boolean  whether each row is compared with its own grade; mr.fit{reduction = "rows"} needs this
 ---@field options table      options that the loss was made with; bound and metric are objects
 local Loss = check.class("mr.Loss")
-Loss.repeats, Loss.pointwise, Loss._counts_all, Loss._derivatives = false, false, false, false
+Loss.repeats, Loss.pointwise, Loss._counts_all = false, false, false
+-- function that computes values, first and second derivatives of the loss without its bound; or false. Digests of kept
+-- sweeps contain the field's name.
+Loss._curvature = false
 Loss._gains = false  -- metric whose gains (the worth of grades) the loss sums up; false if the loss uses no gains
 Loss._parameters = false
 Loss._unbounded = false  -- function that computes the loss without its bound, if `_smooth` includes the bound
@@ -104,7 +107,7 @@ local function values(self, scores, lists) return under_bound(self, unbounded(se
 function M.newton(loss, scores, lists)
   M.check_weights(loss, lists)
   local _ <close> = phase.begin("forward", true)
-  local value, first, second = loss._derivatives(scores, lists)
+  local value, first, second = loss._curvature(scores, lists)
   value, first, second = value:to(scores.device), first:to(scores.device), second:to(scores.device)
   if loss.bound_name ~= "none" then
     local ones = core.full({ lists.count }, 1, value.dtype, value.device)
@@ -290,7 +293,7 @@ function M.by_slope(what, options)
   return M.under({
     name = what.name, metric = what.metric, pointwise = what.pointwise or false, repeats = what.repeats,
     _maximize = false, _counts_all = counted == "any",
-    _derivatives = what.derivatives or false, _parameters = what.parameters or false,
+    _curvature = what.derivatives or false, _parameters = what.parameters or false,
     _bounds_metric = counted ~= "any" and metrics.parse(counted) or of, _smooth = what.values,
     _gains = what.gains or false, _row_weights = what.row_weights,
     _apply = function(value, _, lists, scores)

@@ -59,7 +59,7 @@ end
 ---first[1]:item(), second[1]:item()   --> -0.5, 0.25
 ---```
 function M.derivatives(loss, scores, lists)
-  if check.field(loss, "_derivatives") then
+  if check.field(loss, "_curvature") then
     local first, second, values = losses.newton(loss, scores, lists)
     return weighed(first, second, values, lists)
   end

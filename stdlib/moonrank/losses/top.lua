@@ -9,13 +9,13 @@ local weighted = require "moonrank.losses.weighted"
 local M = {}
 
 local top_options = declare("mr.losses.TopOptions", {
-  { "n", "integer", default = 10, least = 1, help = "number of rows at the top", also = { "k" } },
+  { "k", "integer", default = 10, least = 1, formerly = "n", renamed = 2, help = "number of rows at the top" },
   { "above", "string", default = "sigmoid", choices = { "sigmoid", "relu" },
     help = "how much row j is above row i: sigma(f_j - f_i) or max(0, f_j - f_i)" },
 }, shared.slope)
 
 ---Makes the Top-N-Rank loss (Liang, Hu, Dong & Honavar 2018, arXiv:1812.04109), one value per list:
----negative DCG of the rows that rank among the first `n` at the current scores. Among rows with
+---negative DCG of the rows that rank among the first `k` at the current scores. Among rows with
 ---equal scores, the row with the lower number comes first. The rank of each top row i is made
 ---differentiable: it is 1 plus the sum over all other rows j of how much j is above i, as `above`
 ---defines. With "relu", equal scores give every row rank 1.
@@ -23,15 +23,15 @@ local top_options = declare("mr.losses.TopOptions", {
 ---DCG has gains 2^grade - 1 and is not divided by its ideal value. The definition follows the
 ---paper's abstract and Li et al. (2021, section 3.4). It does not weight several kinds of
 ---feedback, as the paper does. Lists whose grades are all equal have the value 0. The time for a
----list grows with `n` times its number of rows. A bound multiplies the loss by the bound's slope
----for DCG at `n`, which is estimated from random rankings (see mr.bounds.of).
+---list grows with `k` times its number of rows. A bound multiplies the loss by the bound's slope
+---for DCG at `k`, which is estimated from random rankings (see mr.bounds.of).
 ---@param options? mr.losses.TopOptions
 ---@return mr.Loss
----Example: `mr.losses.top_n_rank{n = 1, above = "relu"}(mr.tensor{1, 0}, mr.lists{{1, 0}}):item()   --> -1.0`
+---Example: `mr.losses.top_n_rank{k = 1, above = "relu"}(mr.tensor{1, 0}, mr.lists{{1, 0}}):item()   --> -1.0`
 function M.top_n_rank(options)
   local o = top_options:read("mr.losses.top_n_rank", options)
-  local metric = ("dcg@%d"):format(o.n)
-  local function values(scores, lists) return core.top_n_rank_loss(scores, lists, o.n, o.above == "relu") end
+  local metric = ("dcg@%d"):format(o.k)
+  local function values(scores, lists) return core.top_n_rank_loss(scores, lists, o.k, o.above == "relu") end
   local by_gains = loss.on_counted(metrics.parse "ndcg", function(scores, lists)
     return values(scores, weighted.as_grades(lists, lists:row_weights_like(scores)))
   end)

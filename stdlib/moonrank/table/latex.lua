@@ -91,8 +91,9 @@ end
 
 -- Returns by name whether the largest ("max") or the smallest ("min") number of a column of results is best.
 local function better_of(self)
-  if next(self.better) then return self.better end
   local found, registry = {}, require "moonrank.metrics.registry"
+  for name, direction in pairs(self.direction) do found[name] = direction == "minimize" and "min" or "max" end
+  if next(found) then return found end
   for c, name in ipairs(self.columns) do
     local mark, direction = self.mark[name], registry.usual_direction(name) or registry.usual_direction(name:lower())
     if mark == "max" or mark == "min" then found[name] = mark
@@ -114,7 +115,7 @@ local function sorting_column(self, order, better)
   end
   if order == "mean" then
     check.fail("table:to_latex: order is 'mean', but no column is known to have results. Pass the name of a column, "
-      .. "or mr.table{better = {NAME = \"max\"}}")
+      .. "or mr.table{direction = {NAME = \"maximize\"}}")
   end
   check.unknown("order of table:to_latex", order, { "given", "mean", table.unpack(self.columns) })
 end

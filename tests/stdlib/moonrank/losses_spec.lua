@@ -147,7 +147,7 @@ describe("mr.losses", function()
     end
     for name, option in pairs{ ndcg = "steepness", log_rr = "steepness", ranknet = "steepness",
       lambdarank = "steepness", direct_ranker = "steepness", hinge = "margin", ndcg_loss_2pp = "mu",
-      ranknet_all_pairs = "upsample", approx_ndcg = "alpha", soft_rank = "sd" } do
+      ranknet_all_pairs = "upsample", approx_ndcg = "steepness", soft_rank = "sd" } do
       for _, value in ipairs{ 1e-300, 1e300 } do
         raises(function() mr.losses[name]{ [option] = value } end, "mr.losses." .. name, option, tostring(value))
       end
