@@ -88,13 +88,10 @@ local function without_zero_weights(x, lists)
   return weights and core.times_slope(x, lists:sum(weights):gt(0):to(x.dtype)) or x
 end
 
--- Applies the loss's bound to values of lists.
-local function under_bound(self, value, scores, lists)
-  local bounded = self._apply(value, self._bounds_metric, lists, scores)
+local function values(self, scores, lists)
+  local bounded = self._apply(unbounded(self, scores, lists), self._bounds_metric, lists, scores)
   return without_zero_weights(self._maximize and -bounded or bounded, lists)
 end
-
-local function values(self, scores, lists) return under_bound(self, unbounded(self, scores, lists), scores, lists) end
 
 ---Computes values, first and second derivatives of a loss that multiplies each list's value by the
 ---slope of its bound (M.by_slope) and declares `derivatives`.
@@ -114,7 +111,7 @@ function M.newton(loss, scores, lists)
     local slopes = lists:spread(loss._apply(ones, loss._bounds_metric, lists, scores))
     first, second = core.times_slope(first, slopes), core.times_slope(second, slopes)
   end
-  return first, second, under_bound(loss, value, scores, lists)
+  return first, second, without_zero_weights(loss._apply(value, loss._bounds_metric, lists, scores), lists)
 end
 
 -- Computes the loss of each list as if its bound were "none".

@@ -97,15 +97,16 @@ function M.lambdarank(options)
 end
 
 -- Makes a loss over pairs of unequal grades. Its values and second derivatives come from the core functions called
--- `name` (MR_PAIR_FORMS in kernels/losses/pairs/pair_forms.h), or from `values` and `derivatives`. These functions get
+-- `name` (MR_PAIR_FORMS in kernels/losses/pairs/pair_forms.h), or from `values` and `curvature`. These functions get
 -- the value of the option `option`. By default the loss's bounds are those of the number of wrongly ordered pairs.
-local function of_pairs(name, o, option, values, derivatives, counted)
-  values, derivatives = values or core[name .. "_loss"], derivatives or core[name .. "_derivatives"]
+local function of_pairs(name, o, option, values, curvature, counted)
+  -- digests of kept sweeps contain the name `curvature`
+  values, curvature = values or core[name .. "_loss"], curvature or core[name .. "_derivatives"]
   o.metric = metrics.parse(o.metric)
   return loss.by_slope({ name = name, metric = "auc", of = o.metric, counted = counted or "wrong_pairs",
     row_weights = true,
     values = function(scores, lists) return values(scores, lists, o[option]) end,
-    derivatives = function(scores, lists) return derivatives(scores, lists, o[option]) end }, o)
+    derivatives = function(scores, lists) return curvature(scores, lists, o[option]) end }, o)
 end
 
 ---Makes the RankNet loss (Burges et al. 2005): a sum over pairs of rows with scores s and unequal
