@@ -2,8 +2,8 @@
 -- earlier version stored of them.
 local losses = { "ap", "approx_ndcg", "bce", "bpr", "bsl", "climf", "direct_ranker", "full_softmax", "gbce", "hinge",
   "lambdafm", "lambdarank", "listmle", "listnet", "llpauc", "mse", "ndcg", "ndcg_loss_1", "ndcg_loss_2",
-  "ndcg_loss_2pp", "neural_ndcg", "nrbp", "pl_rank", "policy_gradient", "psl", "ranknet", "ranknet_all_pairs", "rr", "sampled_softmax",
-  "sl", "soft_precision", "soft_rank", "softmax_cross_entropy", "squared_hinge", "tfmap", "warp" }
+  "ndcg_loss_2pp", "neural_ndcg", "nrbp", "pl_rank", "policy_gradient", "psl", "ranknet", "ranknet_all_pairs", "rr",
+  "sampled_softmax", "sl", "soft_precision", "soft_rank", "softmax_cross_entropy", "squared_hinge", "tfmap", "warp" }
 
 return function(mr)
   local objects = {
