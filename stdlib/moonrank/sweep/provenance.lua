@@ -131,7 +131,8 @@ local function objection(store, study, context, job)
   end
 end
 
----Raises an error if a study's trials used other data than the script has now, or have no record of their data.
+---Raises an error if a study's trials used other data than the script has now, if they have no record of their data, or
+---if their data cannot be made again for a comparison.
 ---@param job fun(number: integer): mr.sweep.Job  returns what a trial needs to run again
 function M.check(store, study, context, job)
   local why = objection(store, study, context, job)

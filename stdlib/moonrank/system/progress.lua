@@ -81,7 +81,8 @@ function Progress:_text(done, values, now)
   return table.concat(parts, "  ")
 end
 
----Reports that `done` steps are done. A terminal shows it at most ten times a second, and at the last step.
+---Reports that `done` steps are done. The display shows the first call and the last step. Other calls are shown at most
+---ten times a second on a terminal, else at most once in `interval` seconds.
 ---@param done integer
 ---@param values? table  names and values to show, in this order: {{"loss", 0.25}, {"ndcg", 0.6}}
 function Progress:update(done, values)
