@@ -393,8 +393,9 @@ function M.standardize(x, options) return require("moonrank.stats.standardize")(
 ---Fits a linear model by least squares, over factors and numeric covariates. `:emmeans("loss")`
 ---returns the marginal means of a factor, `:contrasts("loss")` the differences of these means, and
 ---`:predict{...}` predictions for further rows. Rows with NaN are left out and counted in
----`skipped`. Values beyond 1e100 in size, also infinite ones, are errors. The model assumes that
----rows are independent. If values are paired by list or fold, make the list or fold a factor.
+---`skipped`. Values beyond 1e100 in size, also infinite ones, are errors. So are linearly dependent
+---columns, e.g. if a combination of interacting levels has no rows. The model assumes that rows are
+---independent. If values are paired by list or fold, make the list or fold a factor.
 ---@param options mr.stats.LinearModelOptions
 ---@return mr.LinearModel
 ---Example:

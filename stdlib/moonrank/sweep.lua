@@ -266,11 +266,11 @@ end
 ---version is an error, unless `mix_numerics = true`. The metric cannot change once trials have
 ---results, even with `force`.
 ---
----Trials run in worker processes. A worker starts the script anew, and takes trials when the script
----calls `mr.sweep`. The output of each worker goes to a file in the folder STORE.files, beside the
----store. Results do not depend on the number of workers. Trials begin in the order of their
----numbers. The displayed time left is the mean time of the finished trials, times the number of
----trials left, divided by the workers.
+---Trials run in worker processes; with `workers = 0`, in this process. A worker starts the script
+---anew, and takes trials when the script calls `mr.sweep`. The output of each worker goes to a file
+---in the folder STORE.files, beside the store. Results do not depend on the number of workers.
+---Trials begin in the order of their numbers. The displayed time left is the mean time of the
+---finished trials, times the number of trials left, divided by the workers.
 ---
 ---Besides its number, `run` may return the values per list of an evaluation: `{ndcg = 0.5,
 ---per_list = ...}`. The table per_list may also have several metrics by name, and the number of

@@ -185,9 +185,9 @@ function M.integer(low, high, options)
 end
 
 ---Makes a condition: the parameters in `parts` exist only if the parameter `name`, which is a choice or an integer, has
----a certain value. The parameter `name` is in the same table of the space as the condition. A condition is an entry
----without a name, `{model = mr.choice{"linear", "mlp"}, mr.when("model", "mlp", {layers = mr.range(1, 3)})}`. Conditions
----may be nested. Two conditions that exclude each other may have parameters of the same name.
+---a certain value. The parameter `name` is in the same table of the space as the condition. A condition has no name:
+---`{model = mr.choice{"linear", "mlp"}, mr.when("model", "mlp", {layers = mr.range(1, 3)})}`. Conditions may be nested.
+---Two conditions that exclude each other may have parameters of the same name.
 ---@param name string    the parameter that decides
 ---@param value any      its value, or a list of values
 ---@param parts table    the parameters, as in a space

@@ -139,14 +139,14 @@ local plain = { to = lists_methods.to, select = lists_methods.select, with_relev
 ---Example: `mr.lists{{1, 0}}:to("float64").relevance   --> {1, 0}  mr.Tensor {2} float64`
 function lists_methods:to(dtype) return weights.keep(self, plain.to(self, dtype)) end
 
----Returns the lists with these numbers, in this order.
----@param index mr.Tensor  int64
+---Returns the lists whose numbers are in `index`, in this order. A number may occur several times.
+---@param index mr.Tensor  int64, numbers of lists from 1
 ---@return mr.Lists
 ---Example: `mr.lists{{1, 0}, {0}}:select(mr.tensor({2}, {dtype = "int64"})).rows   --> 1`
 function lists_methods:select(index) return weights.keep(self, plain.select(self, index), index) end
 
----Returns the same lists with other relevance.
----@param relevance mr.Tensor  [rows]
+---Returns the same lists with other grades of their rows.
+---@param relevance mr.Tensor  [rows] grades
 ---@return mr.Lists
 ---Example: `mr.lists{{1, 0}}:with_relevance(mr.tensor{0, 2}).relevance   --> {0, 2}  mr.Tensor {2} float32`
 function lists_methods:with_relevance(relevance)
