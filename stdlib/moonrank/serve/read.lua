@@ -79,7 +79,7 @@ end
 ---Returns the trials of a study in the order of their numbers, the names of their parameters, and the names of the
 ---numbers that they returned besides the study's metric. Trials with unreadable parameters are left out, with a
 ---warning.
----@param store mr.sweep.Store  `kept`, if it has this field, keeps the trials for later requests
+---@param store mr.sweep.Store  its field `kept`, a table if it is set, caches the trials for later calls
 ---@return mr.serve.Trial[] trials
 ---@return string[] params
 ---@return string[] numbers

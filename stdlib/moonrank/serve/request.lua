@@ -44,7 +44,7 @@ function M.parts(target)
   return out
 end
 
----Returns the target of a link to a page, with values of its query in the order of the list.
+---Returns the target of a link to the page `path`, with a query that has the values in the order of `pairs_of`.
 ---@param pairs_of { [1]: string, [2]: any }[]  names and values; a nil or empty value is left out
 ---Example: `require("moonrank.serve.request").target("/a", {{"b", "c d&"}})   --> /a?b=c%20d%26`
 function M.target(path, pairs_of)
