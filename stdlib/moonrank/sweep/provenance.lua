@@ -139,8 +139,8 @@ function M.check(store, study, context, job)
   if why then check.fail("%s", why) end
 end
 
----Records that a study continues with `force = true` although its trials used other data. If the code changed, too,
----only the change of code is recorded, because trials may run long before they use their data.
+---If a study's trials used other data than the script has now, records that the study continues with `force = true`. If
+---the code changed, too, only the change of code is recorded, because trials may run long before they use their data.
 ---@param job fun(number: integer): mr.sweep.Job  returns what a trial needs to run again
 function M.note(store, study, context, job)
   for _, field in ipairs{ "data", "script", "form of the recorded code" } do

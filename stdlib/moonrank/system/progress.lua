@@ -29,7 +29,7 @@ local progress_options = declare("mr.progress.Options", {
 local Progress = {}
 Progress.__index = Progress
 
----Returns a duration as text to two or three digits, or to the minute if it is ten minutes or longer.
+---Returns a duration in seconds as text with units that suit it, such as "50 ms", "1.5 s", "12 min" or "2 h 05 min".
 ---Example: `require("moonrank.system.progress").duration(90)   --> 1 min 30 s`
 function M.duration(seconds)
   seconds = math.min(seconds, 1e12)  -- a damaged store may contain any number of seconds
