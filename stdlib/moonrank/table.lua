@@ -114,7 +114,8 @@ function M.new(options)
   return setmetatable(o, Table)
 end
 
----Returns the values of a column from the first row to the last; an empty cell is nil.
+---Returns the values of a column from the first row to the last; an empty cell is nil. An unknown
+---name is an error.
 ---@param name string
 ---@return any[]
 ---Example: `mr.table{columns = {"a", "b"}, rows = {{1, 2}, {3, 4}}}:column("b")[2]   --> 4`

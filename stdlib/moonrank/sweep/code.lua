@@ -582,9 +582,9 @@ for values = option_names.rounds + 1, 1, -1 do
   end
 end
 
----Compares the text of a study's code and values in the store with the text of this run. Returns a line for each
----change, or nil if nothing changed. The second result is false if the stored text has an older form and cannot be
----compared.
+---Compares the text of a study's code and values in the store with the text of this run. Returns a text with a line for
+---each of the first 12 changes and the number of further ones, or nil if nothing changed. The second result is false if
+---the stored text has an older form and cannot be compared.
 ---@param was string  a study's text in the store
 ---@param now string  the text of this run
 ---@param before? fun(former: mr.sweep.Former): string  makes the text of this run with former names of options
@@ -624,8 +624,8 @@ function M.with_options(text, options)
 end
 
 ---Returns the text `now` of a study's code and values, and adds two kinds of lines: for modules and files that only the
----earlier text `was` names, and for those that a trial loaded. It is an error if a module or file changed since the
----study began.
+---earlier text `was` names, and for those that a trial loaded. It is an error if a module or file in `loaded` has
+---another digest in `now`.
 ---@param now string
 ---@param was? string
 ---@param loaded? table<string, string>  from `loaded`: a digest by "module NAME" or "file PATH"

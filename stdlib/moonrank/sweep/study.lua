@@ -191,8 +191,9 @@ end
 function M.has_other_code(was, run, space) return script_changes(was, code_of(run, space, false)) ~= nil end
 
 ---Returns the study's row in the store, and creates the row if it is missing. It is an error if the study's space,
----code, settings or data differ from those in the store, unless `force` is true. Another metric is an error even with
----`force`, because ended trials would keep their values of the first metric.
+---sampler, seed, direction, metric, code, settings or data differ from those in the store, unless `force` is true. If
+---trials have results, another metric is an error even with `force`, because they would keep values of the first
+---metric.
 ---
 ---With `force`, the row of a changed study has the changes, but the store does not have them yet. The second result
 ---writes them. Without trials that will run, it writes only the metric and the direction, by which results are read:

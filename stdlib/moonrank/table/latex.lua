@@ -33,8 +33,8 @@ function M.placed(o, tabular)
   return form:format(escape.latex((o.caption:gsub("%s+", " "))), label, tabular)
 end
 
----Returns the values of a list in another order: first those in `first`, in this order, then the others as they were. A
----value of `first` that the list lacks is an error.
+---Returns another order of `values`: first the values in `first`, in this order, then the others as they were. It is an
+---error if `values` lacks a value of `first`, or if `first` has a value twice.
 ---@param what string  what the values are, for the error: "system"
 ---@param values any[]
 ---@param first any[]
