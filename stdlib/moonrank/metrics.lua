@@ -197,7 +197,7 @@ function M.err(scores, lists, options) return given("err", scores, lists, option
 ---the right order. A tied pair counts half under `ties = "mean"`, the default. The value is NaN if all
 ---rows are relevant. With N rows, of which P are relevant, and ranks r:
 ---
----   $AUC = 1 / (P (N - P)) sum_(relevant i) sum_(other j) [r_i < r_j]$
+---   $AUC = 1 / (P (N - P)) sum_(relevant i) sum_(irrelevant j) [r_i < r_j]$
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  ties, empty, relevant
