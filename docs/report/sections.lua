@@ -89,7 +89,7 @@ end
 
 -- Runs a script and returns its section of the report. Provenance of results is read from the script's studies
 -- (stored training runs). If it has none, the numerics version and the data that this process used are recorded in
--- the section instead.
+-- the section instead. A script that uses no batches of its data says itself which data these are (`section.data`).
 local function made(script)
   seen.begin()
   local section = M.call(script.path, script.words)
@@ -99,7 +99,7 @@ local function made(script)
       all[#all + 1] = each.fingerprint
       judged[#judged + 1] = each.role ~= "train" and each.role ~= "valid" and each.fingerprint or nil
     end
-    section.used = { runs = section.trainings or 0, numerics = mr.numerics, data = #judged > 0 and judged or all,
+    section.used = { runs = section.trainings or 0, numerics = mr.numerics, data = section.data or #judged > 0 and judged or all,
       date = os.date "!%Y-%m-%d" }
   end
   return section

@@ -35,8 +35,11 @@ local function count(fold, field)
 end
 
 -- Returns the row of a data set. Train and test of the first split together have all relevant ratings of the data set.
+local fingerprints = {}
 local function statistics(set)
   local fold = set.fold(set.splits[1], 0, 0)
+  fingerprints[#fingerprints + 1] = fold.train.fingerprint
+  fingerprints[#fingerprints + 1] = fold.test.fingerprint
   local users, items, ratings = count(fold, "users"), count(fold, "items"), fold.train.lists.rows + fold.test.lists.rows
   return { title = set.title, users = users, items = items, ratings = ratings, density = ratings / (users * items) }
 end
@@ -71,5 +74,6 @@ local section = mr.experiment.finish(args, nil, text,
   mr.experiment.table{ columns = columns, records = records, legend = [[
 users: with at least 25 relevant items; items: relevant to any of these users; ratings: relevant ones of these users;
 density: ratings as a share of users times items.]] })
+section.data = fingerprints
 section.agreement = compared > 0 and { of = compared, within = same, tolerance = "rounding" } or nil
 return section

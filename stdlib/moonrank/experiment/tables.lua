@@ -73,9 +73,8 @@ function M.table(o)
   local columns, record_of = shown(o.columns), {}
   local heads, rows, formats, mark = {}, {}, {}, {}
   local runs = o.runs
-  local cells = experiment_cells.cells(o.by, type(runs) ~= "function" and runs or function(row, column)
-    return runs(record_of[row], column)
-  end)
+  if type(runs) == "function" then runs = function(row, column) return o.runs(record_of[row], column) end end
+  local cells = experiment_cells.cells(o.by, runs)
   for c, each in ipairs(columns) do heads[c], formats[each[1]], mark[each[1]] = each[1], each.format, each.mark end
   for r, record in ipairs(o.records) do
     rows[r] = {}

@@ -18,6 +18,16 @@ it("mr.experiment.table shows fields of records, leaves out columns that are fal
   equal({ shown.mark.A, shown.formats.A }, { "max", "%.2f" })
 end)
 
+it("mr.experiment.table states runs behind a cell only if the script does", function()
+  local function runs_of(runs)
+    local named = mr.experiment.table{ columns = { { "a" } }, records = { { a = 1, n = 3 } }, runs = runs }
+    local stated = named.cells.runs
+    if type(stated) == "function" then return stated(named.table.rows[1], "a") end
+    return stated
+  end
+  equal({ runs_of(nil), runs_of(5), runs_of(function(record) return record.n end) }, { nil, 5, 3 })
+end)
+
 it("mr.experiment.table refuses columns without a head, and mr.experiment.mean other intervals", function()
   raises(function() mr.experiment.table{ columns = { { "a" }, { 3 } }, records = {} } end, "columns[2]")
   raises(function() mr.experiment.mean({ 1 }, "users") end, "users")
