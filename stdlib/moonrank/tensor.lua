@@ -331,6 +331,8 @@ local backward_options = declare("mr.BackwardOptions", {
 
 ---Computes derivatives of this number, and adds them to the gradients of the leaves that it was
 ---computed from (see requires_grad). The values that operations saved are freed unless keep = true.
+---A number that is kept without a call of backward, such as the loss of every batch, keeps these values
+---too: keep x:item() or x:detach() instead.
 ---@param seed? mr.Tensor  derivatives to start from; required unless this tensor is a single number
 ---@param options? mr.BackwardOptions
 ---Example:
