@@ -90,7 +90,7 @@ std::tuple<std::vector<std::string>, std::vector<std::string>> read_pairs_of(con
 }
 
 std::tuple<std::vector<std::vector<std::string>>, std::vector<int64_t>> read_csv_of(const std::string& path,
-                                                                                   const std::string& delimiter) {
+                                                                                    const std::string& delimiter) {
   if (delimiter.size() != 1) throw ArgumentError("delimiter", "'" + delimiter + "', expected one character");
   CsvReader file(path, delimiter[0]);
   std::vector<std::vector<std::string>> rows;
@@ -423,8 +423,9 @@ extern const lua::OpTable data_functions{
                              "Users, items, ratings and times of tables, numbered, and what the tables call them."),
         op<&read_libraries_of>("read_libraries", "path",
                                "Ratings from lines \"count item item ...\", one line per user. All ratings are 1."),
-        op<&read_csv_of>("read_csv", "path, delimiter",
-                         "The rows of a CSV file, plain or gzipped: the fields of each as texts, and the line of each."),
+        op<&read_csv_of>(
+            "read_csv", "path, delimiter",
+            "The rows of a CSV file, plain or gzipped: the fields of each as texts, and the line of each."),
         op<&read_pairs_of>("read_pairs", "path, key, value", "Pairs of fields from two columns of a table."),
         op<&make_ratings_of>("make_ratings", "users, items, factors, mean_activity, noise, seed", "Synthetic ratings."),
         op<&read_letor_of>("read_letor", "path, features, any_order, null, qid_optional",
