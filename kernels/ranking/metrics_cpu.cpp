@@ -42,28 +42,11 @@ void radix_sort(std::vector<uint64_t>& keys) {
   }
 }
 
-/// Sorts the rows of a list by rank, for any tie rule, so that placements can be computed from the first rank to the
-/// last.
-template <class Real>
-struct SortedRows {
-  const Precedes<Real>& precedes;
-  float threshold;
-  std::vector<int32_t>& order;
-
-  void sort(int64_t n) {
-    order.resize(static_cast<size_t>(n));
-    for (int64_t i = 0; i < n; ++i) order[i] = static_cast<int32_t>(i);
-    std::sort(order.begin(), order.end(), precedes);
-  }
-  int32_t row(int64_t place) const { return order[place]; }
-  int32_t relevant(int64_t place) const { return precedes.relevance[order[place]] >= threshold ? 1 : 0; }
-  bool tied(int64_t a, int64_t b) const { return precedes.scores[order[a]] == precedes.scores[order[b]]; }
-};
-
-/// Sorts rows by 64-bit keys that contain the score's bits, the row number and the relevance. This works for tie rules
-/// that compare nothing else.
+/// Sorts rows by descending score, equal scores by position, through 64-bit keys that contain the score's bits, the row
+/// number and the relevance.
 struct PackedRows {
-  const Precedes<float> precedes;
+  const float* scores;
+  const float* relevance;
   float threshold;
   std::vector<uint64_t>& keys;
 
@@ -74,7 +57,7 @@ struct PackedRows {
       // `places`: for each row of a short list, its position by descending score
       std::vector<int32_t>& places = the_places.get();
       places.resize(keys.size());
-      rank_loops().count(precedes.scores, n, places.data());
+      rank_loops().count(scores, n, places.data());
       for (int64_t i = 0; i < n; ++i) keys[places[i]] = packed(i);
     } else {
       for (int64_t i = 0; i < n; ++i) keys[i] = packed(i);
@@ -82,28 +65,32 @@ struct PackedRows {
     }
   }
   uint64_t packed(int64_t i) const {
-    const uint64_t low = static_cast<uint64_t>(i) << 1 | (precedes.relevance[i] >= threshold ? 1U : 0U);
-    return static_cast<uint64_t>(falling_bits(precedes.scores[i])) << 32 | low;
+    const uint64_t low = static_cast<uint64_t>(i) << 1 | (relevance[i] >= threshold ? 1U : 0U);
+    return static_cast<uint64_t>(falling_bits(scores[i])) << 32 | low;
   }
-  int32_t row(int64_t place) const { return static_cast<int32_t>((keys[place] & 0xFFFFFFFFU) >> 1); }
-  int32_t relevant(int64_t place) const { return static_cast<int32_t>(keys[place] & 1); }
-  bool tied(int64_t a, int64_t b) const { return keys[a] >> 32 == keys[b] >> 32; }
 };
 
-/// Like PackedRows, for float64: rows are sorted by their score rounded to float32, then rows with equal rounded scores
-/// by the whole score.
-struct PackedDoubles {
-  const Precedes<double>& precedes;
+/// Sorts the rows of a list by rank, for any tie rule, so that placements can be computed from the first rank to the
+/// last. Rows are sorted by their score rounded to float32 first, then rows with equal rounded scores by the tie rule
+/// and, if scores are float64, by the whole score.
+template <class Real>
+struct SortedRows {
+  const Precedes<Real>& precedes;
   float threshold;
   std::vector<uint64_t>& keys;
 
   void sort(int64_t n) {
-    static constinit thread_local OfThread<std::vector<float>> the_rounded;
-    std::vector<float>& rounded = the_rounded.get();
-    const Kept kept(rounded);
-    rounded.resize(static_cast<size_t>(n));
-    for (int64_t i = 0; i < n; ++i) rounded[i] = static_cast<float>(precedes.scores[i]);
-    PackedRows{{rounded.data(), precedes.relevance, nullptr, precedes.ties}, threshold, keys}.sort(n);
+    if constexpr (sizeof(Real) == sizeof(float)) {
+      PackedRows{precedes.scores, precedes.relevance, threshold, keys}.sort(n);
+      if (precedes.ties == Ties::mean || precedes.ties == Ties::stable) return;
+    } else {
+      static constinit thread_local OfThread<std::vector<float>> the_rounded;
+      std::vector<float>& rounded = the_rounded.get();
+      const Kept kept(rounded);
+      rounded.resize(static_cast<size_t>(n));
+      for (int64_t i = 0; i < n; ++i) rounded[i] = static_cast<float>(precedes.scores[i]);
+      PackedRows{rounded.data(), precedes.relevance, threshold, keys}.sort(n);
+    }
     for (auto first = keys.begin(); first != keys.end();) {
       auto last = first + 1;
       while (last != keys.end() && *last >> 32 == *first >> 32) ++last;
@@ -126,22 +113,14 @@ struct PlaceBySorting : Place<Real> {
     const int64_t at = w.lists.begin(list);
     const Precedes<Real> precedes{w.scores.data + at, w.relevance.data + at,
                                   w.keys.data + (w.keys.data != nullptr ? at : 0), w.ties};
-    if (w.ties == Ties::mean || w.ties == Ties::stable) {
-      static constinit thread_local OfThread<std::vector<uint64_t>> the_keys;
-      std::vector<uint64_t>& keys = the_keys.get();
-      const Kept kept(keys);
-      using Packed = std::conditional_t<sizeof(Real) == 4, PackedRows, PackedDoubles>;
-      return place(Packed{precedes, w.threshold, keys}, list);
-    }
-    static constinit thread_local OfThread<std::vector<int32_t>> the_order;
-    std::vector<int32_t>& order = the_order.get();
-    const Kept kept(order);
-    place(SortedRows<Real>{precedes, w.threshold, order}, list);
+    static constinit thread_local OfThread<std::vector<uint64_t>> the_keys;
+    std::vector<uint64_t>& keys = the_keys.get();
+    const Kept kept(keys);
+    place(SortedRows<Real>{precedes, w.threshold, keys}, list);
   }
 
  private:
-  template <class Rows>
-  void place(Rows rows, int64_t list) const {
+  void place(SortedRows<Real> rows, int64_t list) const {
     const int64_t n = this->lists.size(list);
     Placement* const out = this->out.data + this->lists.begin(list);
     rows.sort(n);

@@ -76,12 +76,13 @@ class TorchLoss:
 
     @overload
     def __init__(self, name: Literal["approx_ndcg"],
-                 bound: Bound | str = "none", reduction: Reduction = "mean", *, alpha: float = 10.0) -> None:
+                 bound: Bound | str = "none", reduction: Reduction = "mean", *, steepness: float = 10.0) -> None:
         """The ApproxNDCG loss (Qin, Liu & Li 2010).
 
-        alpha: steepness of the sigmoid (from 1e-15 to 1e+15; default 10)
-        bound: bound that rescales each list, or its name. It is applied to a smooth metric; other losses are
-               multiplied by its slope (default "none")
+        steepness: factor inside the sigmoid, called alpha in the paper (from 1e-15 to 1e+15; default 10; formerly
+                   alpha)
+        bound:     bound that rescales each list, or its name. It is applied to a smooth metric; other losses are
+                   multiplied by its slope (default "none")
         """
 
     @overload
@@ -870,13 +871,13 @@ class TorchLoss:
 
     @overload
     def __init__(self, name: Literal["top_n_rank"],
-                 bound: Bound | str = "none", reduction: Reduction = "mean", *, n: int = 10,
+                 bound: Bound | str = "none", reduction: Reduction = "mean", *, k: int = 10,
                  above: Literal["sigmoid", "relu"] = "sigmoid",
                  slope_at: Literal["value", "expectation"] = "value") -> None:
         """The Top-N-Rank loss (Liang, Hu, Dong & Honavar 2018, arXiv:1812.04109), one value per list: negative DCG
-        of the rows that rank among the first `n` at the current scores.
+        of the rows that rank among the first `k` at the current scores.
 
-        n:        number of rows at the top (at least 1; default 10)
+        k:        number of rows at the top (at least 1; default 10; formerly n)
         above:    how much row j is above row i: sigma(f_j - f_i) or max(0, f_j - f_i) (default "sigmoid")
         slope_at: point at which a bound that is not affine has its slope: the metric's exact value for the
                   current scores (without a gradient through it), or the metric's mean over random rankings
@@ -941,12 +942,13 @@ class TreeObjective:
 
     @overload
     def __init__(self, name: Literal["approx_ndcg"],
-                 bound: Bound | str = "none", *, alpha: float = 10.0) -> None:
+                 bound: Bound | str = "none", *, steepness: float = 10.0) -> None:
         """The ApproxNDCG loss (Qin, Liu & Li 2010).
 
-        alpha: steepness of the sigmoid (from 1e-15 to 1e+15; default 10)
-        bound: bound that rescales each list, or its name. It is applied to a smooth metric; other losses are
-               multiplied by its slope (default "none")
+        steepness: factor inside the sigmoid, called alpha in the paper (from 1e-15 to 1e+15; default 10; formerly
+                   alpha)
+        bound:     bound that rescales each list, or its name. It is applied to a smooth metric; other losses are
+                   multiplied by its slope (default "none")
         """
 
     @overload
@@ -1714,12 +1716,12 @@ class TreeObjective:
 
     @overload
     def __init__(self, name: Literal["top_n_rank"],
-                 bound: Bound | str = "none", *, n: int = 10, above: Literal["sigmoid", "relu"] = "sigmoid",
+                 bound: Bound | str = "none", *, k: int = 10, above: Literal["sigmoid", "relu"] = "sigmoid",
                  slope_at: Literal["value", "expectation"] = "value") -> None:
         """The Top-N-Rank loss (Liang, Hu, Dong & Honavar 2018, arXiv:1812.04109), one value per list: negative DCG
-        of the rows that rank among the first `n` at the current scores.
+        of the rows that rank among the first `k` at the current scores.
 
-        n:        number of rows at the top (at least 1; default 10)
+        k:        number of rows at the top (at least 1; default 10; formerly n)
         above:    how much row j is above row i: sigma(f_j - f_i) or max(0, f_j - f_i) (default "sigmoid")
         slope_at: point at which a bound that is not affine has its slope: the metric's exact value for the
                   current scores (without a gradient through it), or the metric's mean over random rankings

@@ -169,18 +169,19 @@ std::vector<double> joined_weights(const std::vector<Lists>& parts,
 Lists join_lists(const std::vector<Lists>& parts) {
   std::vector<int64_t> sizes;
   std::vector<float> relevance;
-  std::vector<std::string> ids, documents;
+  std::vector<std::string> ids;
+  Names documents;
   bool named = true, documented = true;
   for (const Lists& part : parts) {
     sizes.insert(sizes.end(), part.sizes().begin(), part.sizes().end());
     relevance.insert(relevance.end(), part.relevance().begin(), part.relevance().end());
     ids.insert(ids.end(), part.ids().begin(), part.ids().end());
-    documents.insert(documents.end(), part.documents().begin(), part.documents().end());
+    documents.append(part.documents());
     named = named && !part.ids().empty();
     documented = documented && !part.documents().empty();
   }
   if (!named) ids.clear();
-  if (!documented) documents.clear();
+  if (!documented) documents = {};
   const Lists joined(std::move(sizes), std::move(relevance), std::move(ids), std::move(documents));
   return joined.with_weights(joined_weights(parts, &Lists::row_weights, &Lists::rows),
                              joined_weights(parts, &Lists::list_weights, &Lists::count));

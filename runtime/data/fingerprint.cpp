@@ -42,9 +42,10 @@ std::string of_vector(const std::vector<T>& values) {
 }
 
 /// Hashes each text together with its length, so that different lists of texts give different inputs.
-std::string of_texts(const std::vector<std::string>& texts) {
+template <class Texts>
+std::string of_texts(const Texts& texts) {
   std::string all;
-  for (const std::string& each : texts) all += std::to_string(each.size()) + ":" + each;
+  for (size_t i = 0; i < texts.size(); ++i) all.append(std::to_string(texts[i].size())).append(":").append(texts[i]);
   return std::to_string(texts.size()) + " " + digests(all.data(), static_cast<int64_t>(all.size()));
 }
 

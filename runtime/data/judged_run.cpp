@@ -40,7 +40,7 @@ void check_documents(const char* argument, const Lists& lists) {
 
 /// Throws if a document occurs twice in a list. `order` has the list's documents sorted by name.
 void check_once(const char* argument, const Lists& lists, int64_t list, const std::vector<int64_t>& order) {
-  const std::span<const std::string> documents = documents_of(lists, list);
+  const NameSpan documents = documents_of(lists, list);
   if (const std::optional<RepeatedName> found = first_repeated(documents, order)) {
     throw ArgumentError(argument, "document " + mr::quoted(documents[found->again]) + " of query " +
                                       mr::quoted(lists.ids()[list]) + " occurs twice, expected each document once");
@@ -57,11 +57,11 @@ struct JudgedQuery {
 /// Joins the documents that the run has for a query with the query's judgments. It goes through both in the order of
 /// document names.
 void join(const Lists& run, const Lists& qrels, const JudgedQuery& query, int64_t* place, float* grades) {
-  const std::span<const std::string> judged = documents_of(qrels, query.in_qrels);
+  const NameSpan judged = documents_of(qrels, query.in_qrels);
   const std::vector<int64_t> of_judged = name_order(judged);
   check_once("qrels", qrels, query.in_qrels, of_judged);
   if (!query.in_run) return;
-  const std::span<const std::string> found = documents_of(run, *query.in_run);
+  const NameSpan found = documents_of(run, *query.in_run);
   const std::vector<int64_t> of_found = name_order(found);
   check_once("run", run, *query.in_run, of_found);
   auto next = of_judged.begin();
@@ -81,7 +81,7 @@ JudgedRun judge(const Lists& run, const Lists& qrels, const std::vector<std::str
   const Numbers numbers_in_run = numbers_of("run", run), numbers_in_qrels = numbers_of("qrels", qrels);
   std::vector<JudgedQuery> each;
   std::vector<int64_t> judged, sizes, rows;
-  std::vector<std::string> documents;
+  Names documents;
   int64_t judgments = 0;
   for (const std::string& query : queries) {
     cpu::check_interrupt();
@@ -95,8 +95,8 @@ JudgedRun judge(const Lists& run, const Lists& qrels, const std::vector<std::str
     sizes.push_back(is_there ? run.sizes()[found->second] : 0);
     if (!is_there) continue;
     for (int64_t i = 0; i < sizes.back(); ++i) rows.push_back(run.offsets()[found->second] + i);
-    const std::span<const std::string> names = documents_of(run, found->second);
-    documents.insert(documents.end(), names.begin(), names.end());
+    documents.append(run.documents(), static_cast<size_t>(run.offsets()[found->second]),
+                     static_cast<size_t>(sizes.back()));
   }
   std::vector<float> grades(rows.size());
   std::vector<int64_t> place(static_cast<size_t>(judgments));
@@ -111,9 +111,9 @@ namespace {
 
 /// Returns the form of a name in a run file. Throws if the name must be escaped, for example because of a blank, and
 /// `escape` is false.
-std::string written_word(const char* argument, const std::string& word, bool escape) {
+std::string written_word(const char* argument, std::string_view word, bool escape) {
   if (word.empty()) throw ArgumentError(argument, "is '', expected a word without blanks, which run files require");
-  if (!needs_escape(word)) return word;
+  if (!needs_escape(word)) return std::string(word);
   if (escape) return escaped_word(word);
   throw ArgumentError(argument,
                       "found " + mr::quoted(word) +
@@ -136,7 +136,8 @@ std::string trec_run_text(const Lists& run, const Tensor& scores, const std::str
   written_word("tag", tag, false);
   std::vector<std::string> queries, documents;
   for (const std::string& id : run.ids()) queries.push_back(written_word("query", id, escape));
-  for (const std::string& document : run.documents()) documents.push_back(written_word("document", document, escape));
+  const Names& names = run.documents();
+  for (size_t row = 0; row < names.size(); ++row) documents.push_back(written_word("document", names[row], escape));
   const std::vector<int64_t> order =
       order_of(rank_rows(scores, run, Ties::trec, 1)).to(Device::cpu).to_vector<int64_t>();
   std::string text;

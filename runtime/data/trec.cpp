@@ -30,30 +30,31 @@ class DocumentTable {
     return last_ = at->second;
   }
 
-  void add(std::string_view query_id, std::string document, float value, int64_t line) {
+  void add(std::string_view query_id, std::string_view document, float value, int64_t line) {
     queries_.push_back(query(query_id));
-    out_.documents.push_back(std::move(document));
+    out_.documents.push_back(document);
     out_.values.push_back(value);
     lines_.push_back(line);
   }
 
-  /// Reserves memory for this number of rows.
-  void reserve(int64_t rows) {
+  /// Reserves memory for this number of rows, with names of this length together.
+  void reserve(int64_t rows, size_t name_bytes) {
     const auto count = static_cast<size_t>(rows);
-    out_.documents.reserve(count);
+    out_.documents.reserve(count, name_bytes);
     out_.values.reserve(count);
     queries_.reserve(count);
     lines_.reserve(count);
   }
 
   int64_t row_count() const { return static_cast<int64_t>(lines_.size()); }
+  size_t name_bytes() const { return out_.documents.bytes(); }
 
   /// Appends the rows of the next piece of the file. `lines_before` is the number of lines before this piece.
-  void append(DocumentTable&& next, int64_t lines_before) {
+  void append(const DocumentTable& next, int64_t lines_before) {
     std::vector<int64_t> numbers;
     for (const std::string& id : next.out_.ids) numbers.push_back(query(id));
     for (const int64_t q : next.queries_) queries_.push_back(numbers[static_cast<size_t>(q)]);
-    std::move(next.out_.documents.begin(), next.out_.documents.end(), std::back_inserter(out_.documents));
+    out_.documents.append(next.out_.documents);
     out_.values.insert(out_.values.end(), next.out_.values.begin(), next.out_.values.end());
     for (const int64_t line : next.lines_) lines_.push_back(lines_before + line);
   }
@@ -79,10 +80,13 @@ class DocumentTable {
     const auto in_order = [&]<class T>(std::vector<T>& values) {
       std::vector<T> sorted;
       sorted.reserve(values.size());
-      for (const size_t row : order) sorted.push_back(std::move(values[row]));
+      for (const size_t row : order) sorted.push_back(values[row]);
       values = std::move(sorted);
     };
-    in_order(out_.documents);
+    Names documents;
+    documents.reserve(order.size(), out_.documents.bytes());
+    for (const size_t row : order) documents.push_back(out_.documents[row]);
+    out_.documents = std::move(documents);
     in_order(out_.values);
     in_order(lines_);
   }
@@ -93,7 +97,7 @@ class DocumentTable {
     std::exclusive_scan(out_.sizes.begin(), out_.sizes.end(), starts.begin(), int64_t{0});
     std::vector<std::optional<RepeatedName>> repeated(out_.sizes.size());
     cpu::parallel_each(count, lists_per_task(count, static_cast<int64_t>(lines_.size())), [&](int64_t q) {
-      const std::span names(out_.documents.data() + starts[q], static_cast<size_t>(out_.sizes[q]));
+      const NameSpan names(out_.documents, static_cast<size_t>(starts[q]), static_cast<size_t>(out_.sizes[q]));
       repeated[q] = first_repeated(names, name_order(names));
     });
     for (int64_t q = 0; q < count; ++q) {
@@ -122,7 +126,8 @@ struct Words {
   size_t count = 0;
 
   explicit Words(std::string_view line) {
-    const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; };
+    // The characters from \t to \r are \t, \n, \v, \f and \r. A line has no \n.
+    const auto blank = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
     for (size_t at = 0; at < line.size();) {
       if (blank(line[at])) {
         ++at;
@@ -182,7 +187,7 @@ DocumentRows read_lines(const std::string& path, const char* fields, F f) {
   cpu::parallel_each(text.pieces(), 1, [&](int64_t i) {
     TextPieces::Piece piece = text.piece(i);
     pieces[i].lines = std::count(piece.lines.begin(), piece.lines.end(), '\n');
-    pieces[i].table.reserve(pieces[i].lines + 1);
+    pieces[i].table.reserve(pieces[i].lines + 1, piece.lines.size() / 2);
     try {
       read(piece.lines, 0, pieces[i].table);
     } catch (const ParseError&) {
@@ -191,12 +196,17 @@ DocumentRows read_lines(const std::string& path, const char* fields, F f) {
   });
   DocumentTable all;
   int64_t rows = 0, lines = 0;
-  for (const ReadPiece& piece : pieces) rows += piece.table.row_count();
-  all.reserve(rows);
+  size_t name_bytes = 0;
+  for (const ReadPiece& piece : pieces) {
+    rows += piece.table.row_count();
+    name_bytes += piece.table.name_bytes();
+  }
+  all.reserve(rows, name_bytes);
   for (ReadPiece& piece : pieces) {
     // parses the part of the file with a bad line again, and throws its error, now with the right line number
     if (piece.bad) read(piece.bad->lines, lines, all);
-    all.append(std::move(piece.table), lines);
+    all.append(piece.table, lines);
+    piece.table = {};
     lines += piece.lines;
   }
   return std::move(all).rows(path);
@@ -260,10 +270,26 @@ std::string unescaped_word(std::string_view word) {
   return std::string(word);
 }
 
+namespace {
+
+/// Returns the name that a word of a file stands for. `spare` has its memory if the word is escaped.
+std::string_view name_of(std::string_view word, std::string& spare) {
+  if (word.substr(0, 2) != escape_mark) return word;
+  return spare = unescaped_word(word);
+}
+
+/// Adds a row whose query and document are words of a file.
+void add_words(DocumentTable& table, std::string_view query, std::string_view document, float value, int64_t line) {
+  std::string query_name, document_name;
+  table.add(name_of(query, query_name), name_of(document, document_name), value, line);
+}
+
+}  // namespace
+
 DocumentRows read_trec_run(const std::string& path) {
   const auto add = [&](DocumentTable& table, const Words<6>& line, int64_t number) {
     const float score = parse_number(line.words[4], path, number, line.columns[4], "the score");
-    table.add(unescaped_word(line.words[0]), unescaped_word(line.words[2]), score, number);
+    add_words(table, line.words[0], line.words[2], score, number);
   };
   return read_lines<6>(path, "query Q0 document rank score tag", add);
 }
@@ -272,7 +298,7 @@ DocumentRows read_trec_qrels(const std::string& path) {
   const auto add = [&](DocumentTable& table, const Words<4>& line, int64_t number) {
     const int64_t grade = grade_of(line.words[3], path, number, line.columns[3]);
     if (grade >= 0) {
-      table.add(unescaped_word(line.words[0]), unescaped_word(line.words[2]), static_cast<float>(grade), number);
+      add_words(table, line.words[0], line.words[2], static_cast<float>(grade), number);
     } else {
       table.query(unescaped_word(line.words[0]));
     }
@@ -317,8 +343,7 @@ DocumentRows read_scores(const std::string& path, const ScoreColumns& columns) {
   for (bool more = columns.header ? file.next(record) : true; more; more = file.next(record)) {
     check_width(file, record, width);
     const float value = parse_number(record.fields[score], path, record.line, record.columns[score], "the score");
-    table.add(id_in(file, record, query, "query"), std::string(id_in(file, record, document, "document")), value,
-              record.line);
+    table.add(id_in(file, record, query, "query"), id_in(file, record, document, "document"), value, record.line);
   }
   return std::move(table).rows(path);
 }

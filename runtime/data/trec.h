@@ -16,7 +16,8 @@ namespace mr {
 struct DocumentRows {
   std::vector<int64_t> sizes;
   std::vector<float> values;
-  std::vector<std::string> ids, documents;  // names of the queries (qids), and names of the rows (document ids)
+  std::vector<std::string> ids;  // names of the queries (qids)
+  Names documents;               // names of the rows (document ids)
 };
 
 /// The columns of a table of scores. They are given by their names in the header; without a header, and for the columns

@@ -286,7 +286,7 @@ std::optional<Tensor> shown_row_weights(const Lists& lists) { return shown_weigh
 std::optional<Tensor> shown_list_weights(const Lists& lists) { return shown_weights(lists.list_weights()); }
 Tensor relevant_of(const Lists& lists) { return Tensor::from(lists.relevant(), default_device()); }
 std::vector<std::string> ids_of(const Lists& lists) { return lists.ids(); }
-std::vector<std::string> documents_of(const Lists& lists) { return lists.documents(); }
+std::vector<std::string> documents_of(const Lists& lists) { return lists.documents().to_vector(); }
 std::string lists_text(const Lists& lists) {
   return "mr.Lists: " + std::to_string(lists.count()) + " lists, " + std::to_string(lists.rows()) + " rows";
 }

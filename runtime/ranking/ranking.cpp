@@ -17,7 +17,7 @@ struct DocumentKey {
 
 /// Returns per row a number that increases with the document id within a list, for the tie rule of trec_eval.
 const Tensor& document_keys(const Lists& lists, Device device) {
-  const std::vector<std::string>& documents = lists.documents();
+  const Names& documents = lists.documents();
   if (documents.empty() && lists.rows() > 0)
     throw ArgumentError("ties",
                         "'trec' orders tied rows by document id, and these lists have none. Pass lists with documents, "
@@ -26,7 +26,7 @@ const Tensor& document_keys(const Lists& lists, Device device) {
     std::vector<int64_t> keys(documents.size());
     cpu::parallel_each(lists.count(), lists_per_task(lists.count(), lists.rows()), [&](int64_t list) {
       const int64_t at = lists.offsets()[list];
-      const std::span<const std::string> names = documents_of(lists, list);
+      const NameSpan names = documents_of(lists, list);
       const std::vector<int64_t> order = name_order(names);
       for (size_t r = 0; r < order.size(); ++r) {
         const bool same = r > 0 && names[order[r]] == names[order[r - 1]];

@@ -72,8 +72,7 @@ std::vector<T> taken(const std::vector<T>& x, const std::vector<int64_t>& offset
 Lists::Lists(std::vector<int64_t> sizes, std::vector<float> relevance)
     : Lists(std::move(sizes), std::move(relevance), {}, {}) {}
 
-Lists::Lists(std::vector<int64_t> sizes, std::vector<float> relevance, std::vector<std::string> ids,
-             std::vector<std::string> documents)
+Lists::Lists(std::vector<int64_t> sizes, std::vector<float> relevance, std::vector<std::string> ids, Names documents)
     : body_(std::make_shared<Body>()) {
   body_->offsets = offsets_of(sizes);
   const auto rows = static_cast<int64_t>(relevance.size());
@@ -107,14 +106,15 @@ const std::vector<std::string>& Lists::ids() const {
   });
 }
 
-const std::vector<std::string>& Lists::documents() const {
-  const std::vector<std::string>& all = body_->shared->documents;
+const Names& Lists::documents() const {
+  const Names& all = body_->shared->documents;
   if (all.empty() || !selected()) return all;
-  return cached<std::vector<std::string>>(NamesKey{NamesKey::rows}, [&] {
+  return cached<Names>(NamesKey{NamesKey::rows}, [&] {
     const std::vector<int64_t>& offsets = body_->shared->offsets;
-    std::vector<std::string> mine;
-    for (const int64_t l : body_->origin)
-      mine.insert(mine.end(), all.begin() + offsets[l], all.begin() + offsets[l + 1]);
+    Names mine;
+    for (const int64_t l : body_->origin) {
+      mine.append(all, static_cast<size_t>(offsets[l]), static_cast<size_t>(offsets[l + 1] - offsets[l]));
+    }
     return mine;
   });
 }

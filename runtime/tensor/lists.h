@@ -13,6 +13,7 @@
 
 #include "kernels/core/threads.h"
 #include "runtime/tensor/device_array.h"
+#include "runtime/tensor/names.h"
 #include "runtime/tensor/tensor.h"
 
 namespace mr {
@@ -35,8 +36,7 @@ class Lists {
   Lists(std::vector<int64_t> sizes, std::vector<float> relevance);
   /// Makes lists from their sizes and one relevance per row, with names of lists (`ids`, one per list) and of rows
   /// (`documents`, one per row). Either may be empty.
-  Lists(std::vector<int64_t> sizes, std::vector<float> relevance, std::vector<std::string> ids,
-        std::vector<std::string> documents);
+  Lists(std::vector<int64_t> sizes, std::vector<float> relevance, std::vector<std::string> ids, Names documents);
 
   int64_t count() const { return static_cast<int64_t>(body_->sizes.size()); }
   int64_t rows() const { return static_cast<int64_t>(body_->relevance.size()); }
@@ -46,7 +46,7 @@ class Lists {
   const std::vector<float>& relevance() const { return body_->relevance; }
   /// Return the names of the lists and of the rows. Names of selected lists are gathered on first use.
   const std::vector<std::string>& ids() const;
-  const std::vector<std::string>& documents() const;
+  const Names& documents() const;
 
   /// Returns the offsets of the lists in the form that kernels read. The memory belongs to this object.
   Ragged view(Device device) const;
@@ -129,7 +129,8 @@ class Lists {
   struct PerList {
     int64_t count = 0;
     std::vector<int64_t> offsets;
-    std::vector<std::string> ids, documents;
+    std::vector<std::string> ids;
+    Names documents;
     std::mutex mutex;
     Kept values;
   };

@@ -14,7 +14,7 @@ struct Head {
   int64_t position;
 };
 
-uint64_t first_bytes(const std::string& name) {
+uint64_t first_bytes(std::string_view name) {
   uint64_t bytes = 0;
   for (size_t i = 0; i < 8; ++i) bytes = bytes << 8 | (i < name.size() ? static_cast<unsigned char>(name[i]) : 0);
   return bytes;
@@ -22,8 +22,8 @@ uint64_t first_bytes(const std::string& name) {
 
 }  // namespace
 
-std::span<const std::string> documents_of(const Lists& lists, int64_t list) {
-  return {lists.documents().data() + lists.offsets()[list], static_cast<size_t>(lists.sizes()[list])};
+NameSpan documents_of(const Lists& lists, int64_t list) {
+  return {lists.documents(), static_cast<size_t>(lists.offsets()[list]), static_cast<size_t>(lists.sizes()[list])};
 }
 
 int64_t lists_per_task(int64_t count, int64_t names) {
@@ -31,7 +31,7 @@ int64_t lists_per_task(int64_t count, int64_t names) {
   return cpu::tasks_of_piece(count, nanoseconds_of_name * static_cast<double>(names));
 }
 
-std::vector<int64_t> name_order(std::span<const std::string> names) {
+std::vector<int64_t> name_order(NameSpan names) {
   std::vector<Head> heads(names.size());
   for (size_t i = 0; i < names.size(); ++i) heads[i] = {first_bytes(names[i]), static_cast<int64_t>(i)};
   const auto less = [&](const Head& a, const Head& b) {
@@ -45,7 +45,7 @@ std::vector<int64_t> name_order(std::span<const std::string> names) {
   return order;
 }
 
-std::optional<RepeatedName> first_repeated(std::span<const std::string> names, const std::vector<int64_t>& order) {
+std::optional<RepeatedName> first_repeated(NameSpan names, const std::vector<int64_t>& order) {
   std::optional<RepeatedName> found;
   for (size_t i = 1; i < order.size(); ++i) {
     if (names[order[i]] != names[order[i - 1]] || (found && found->again < order[i])) continue;

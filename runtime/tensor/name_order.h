@@ -3,8 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "runtime/tensor/lists.h"
@@ -12,14 +10,14 @@
 namespace mr {
 
 /// Returns the names of the documents of a list.
-std::span<const std::string> documents_of(const Lists& lists, int64_t list);
+NameSpan documents_of(const Lists& lists, int64_t list);
 /// Returns how many lists one parallel task handles when names are sorted. There are `count` lists, which have `names`
 /// names together.
 int64_t lists_per_task(int64_t count, int64_t names);
 
 /// Returns the positions of the names, counted from 0, in the order of the names' bytes. Equal names keep their order.
 /// The sort is interruptible.
-std::vector<int64_t> name_order(std::span<const std::string> names);
+std::vector<int64_t> name_order(NameSpan names);
 
 /// A name that occurs twice in a list: the position of the second occurrence, and that of the previous one.
 struct RepeatedName {
@@ -27,6 +25,6 @@ struct RepeatedName {
 };
 /// Returns the first repetition of a name, or nothing if all names differ. `order` is the result of name_order for
 /// these names.
-std::optional<RepeatedName> first_repeated(std::span<const std::string> names, const std::vector<int64_t>& order);
+std::optional<RepeatedName> first_repeated(NameSpan names, const std::vector<int64_t>& order);
 
 }  // namespace mr

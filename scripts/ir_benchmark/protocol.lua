@@ -16,7 +16,7 @@ function M.open(title, folder)
   local ratings = mr.data.interactions({ train = folder .. "/train.tsv", test = folder .. "/test.tsv" },
     { delimiter = "\t", columns = { user = 1, item = 2, rating = false }, header = true }):binarize(1)
   return { title = title, users = ratings.users, items = ratings.items, fold = function(seed)
-    return ratings:hold_out{ share = M.valid, seed = seed }:folds{ by = "given", nsr = 0, seed = seed }[1]
+    return ratings:hold_out{ valid = M.valid, seed = seed }:folds{ by = "given", nsr = 0, seed = seed }[1]
   end }
 end
 

@@ -36,7 +36,7 @@ end
 function M.priced(fold, profits)
   local function by_profit(set) return set:with_relevance(set.lists.relevance * profits:rows(set.items)) end
   return mr.data.fold{ train = by_profit(fold.train), valid = by_profit(fold.valid), test = by_profit(fold.test),
-    number = fold.number, k = fold.k, users = fold.users, items = fold.items, title = "by profit" }
+    number = fold.number, k = fold.k, users = fold.users, items = fold.items, name = "by profit" }
 end
 
 -- For each ranker that profit.lua compares: its loss, the metric by which validation chooses the epoch, whether

@@ -76,7 +76,7 @@ end
 function M.loss(o, train)
   if o.loss == "mse" then return mr.losses.mse() end
   if o.loss == "ranknet" then return mr.losses.ranknet_all_pairs{ upsample = train.lists, per = "pair" } end
-  return o.loss == "approx_ndcg" and mr.losses.approx_ndcg{ alpha = 1 } or mr.losses.neural_ndcg()
+  return o.loss == "approx_ndcg" and mr.losses.approx_ndcg{ steepness = 1 } or mr.losses.neural_ndcg()
 end
 
 ---Options of mr.fit: one hidden layer of five units with ReLU (4.2.1), Adam (4.2), and steps in the order of `train`.

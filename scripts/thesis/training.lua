@@ -117,7 +117,7 @@ function M.compare(args, set, empty, printed)
   local found = experiment.compared(M.sweep(args, set, { seed = args.seed }), { value = "own", empty = empty,
     by = { { set.setting, set.values, head = set.head, shown = { top_of_list = "highest" } },
       { "loss", M.losses, shown = M.title_of }, { "bound", M.bounds } }, against = { bound = "none" },
-    significance = protocol.level, close = protocol.close, unit = set.unit, units = set.units,
+    alpha = protocol.level, difference = protocol.close, unit = set.unit, units = set.units,
     on = set.said or set.title, metric = "test metric of the matching loss", base = "no bound", what = "bounded losses",
     printed = printed, of_printed = "published", source = "in the thesis" })
   found.legend = set.legend .. found.legend

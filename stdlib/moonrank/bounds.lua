@@ -66,7 +66,7 @@ end
 
 local smoothing_options = declare("mr.bounds.SmoothingOptions", {
   { "steepness", "string|number", default = "kappa", choices = { "kappa", "samples" }, above = 0,
-    formerly = "gain",
+    formerly = "gain", renamed = 1,
     help = "steepness a of F~: kappa / sd; samples: distinct values / range (Eq. 3.13, the thesis' own); or a itself" },
   { "kappa", "number", default = 8, above = 0, help = "kappa of a = kappa / sd" },
 })

@@ -2,7 +2,7 @@
 -- file is read instead of computing the tensors again.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
-local declare = require("moonrank.options").declare
+local option_names = require "moonrank.options"
 local paths = require "moonrank.system.paths"
 local setting = require "moonrank.system.settings"
 
@@ -16,7 +16,9 @@ local function compare(path, settings, was, given)
   for name in pairs(was) do names[name] = name ~= "format" and name ~= "numerics" or nil end
   for _, name in ipairs(check.names(names)) do
     local is_same = was[name] == settings[name]
-      or given[name] ~= nil and was[name] == setting.text("mr.checkpoint", name, given[name], true)
+    for round = 1, given[name] ~= nil and option_names.rounds or 0 do
+      is_same = is_same or was[name] == setting.text("mr.checkpoint", name, given[name], round)
+    end
     if not is_same then
       local found = setting.differences(name, was[name], settings[name], "in this call")
       check.fail("%s has results of other settings: %s. Move the file away, or pass another path", path,
@@ -77,7 +79,7 @@ local function texts_of(settings)
   return texts
 end
 
-local checkpoint_options = declare("mr.CheckpointOptions", {
+local checkpoint_options = option_names.declare("mr.CheckpointOptions", {
   { "mix_numerics", "boolean", default = false,
     help = "accept results of another numerics version, which may differ in their last digits" },
 })

@@ -60,9 +60,9 @@ end
 ---`interrupted`, so that a loop of trainings ends.
 ---
 ---A loss with parameters (mr.losses.ordinal{learn = true}) is trained together with the model. The
----optimizer, clipping, checkpoints and the chosen epoch then include the loss's parameters. A list
----does not train if no order of its rows changes the metric from which the loss takes its bounds.
----mr.fit warns, with the reasons, if more than 5 % of the lists of train do not train.
+---optimizer, clipping, checkpoints and the chosen epoch then include the loss's parameters. A list that
+---does not count in the loss (mr.Loss:count) does not train, such as a list with equal grades under
+---mr.losses.ndcg. mr.fit warns, with the reasons, if these are more than 5 % of the lists of train.
 ---
 ---A step takes `batch` lists. With `batch_rows = 4096`, a step takes the whole lists that begin in
 ---the next 4096 rows of the epoch. Time and memory per step then vary less if list lengths differ
@@ -78,22 +78,23 @@ end
 ---Users who have every item do not train.
 ---
 ---Trees are grown in rounds: one epoch is one round, and mr.models.trees{rounds = ...} sets the
----number of rounds. The options optimizer, batch, batch_rows, epochs, shuffle, clip and schedule do
----not apply to trees.
+---number of rounds. With trees, it is an error to pass optimizer, batch, batch_rows, unit, negatives,
+---epochs, clip, schedule, parallel or shuffle = true.
 ---
 ---`checkpoint = "path"` writes the state of the training to a file after every epoch, or at the
 ---intervals that mr.FitCheckpoint sets. When the script is started again, training resumes from the
 ---file and gives the same bits as an uninterrupted run. With `progress`, a line says from which
 ---epoch training resumes. It is an error if the file belongs to another training (model, starting
----parameters, loss, optimizer, data, seed, ...) or another numerics version. The file is then not
----changed. It is also an error if a script function in the model, loss, bounds, schedule or metrics
----has changed, by its tokens or captured values; the error names the function. The option
----`each_epoch` is not compared.
+---parameters, loss, optimizer, data, seed, ...), or another numerics version without the option
+---`mix_numerics` of mr.FitCheckpoint. The file is then not changed. It is also an error if a script
+---function in the model, loss, bounds, schedule or metrics has changed, by its tokens or captured
+---values; the error names the function. The option `each_epoch` is not compared.
 ---
----`epochs` may be larger than in the checkpoint file, unless the schedule depends on `epochs`, as
----mr.schedule.cosine{} without epochs does, also after a warm-up. Each checkpoint of trees writes
----all trees, so `checkpoint = {path = "path", epochs = 20}` saves time if there are many trees.
----Trees that sample rows or features (subsample, colsample_bytree, colsample_bynode) cannot be
+---`epochs` may be larger than in the checkpoint file, with two exceptions. The schedule must not depend
+---on `epochs`, as mr.schedule.cosine{} without epochs does, also after a warm-up. And the file's last
+---epoch must not have been validated only because it was the last (option `every`). Each checkpoint of
+---trees writes all trees, so `checkpoint = {path = "path", every = 20}` saves time if there are many
+---trees. Trees that sample rows or features (subsample, colsample_bytree, colsample_bynode) cannot be
 ---checkpointed.
 ---
 ---`trial = trial` reports every epoch to a trial of a sweep, whose pruner may end the trial. If
@@ -106,7 +107,7 @@ end
 ---model. Results are identical bits for the same number of processes. With another number of
 ---processes, results agree up to rounding, because partial sums differ. Losses that sample rows
 ---(BPR, WARP, LambdaFM) draw the same rows for any number of processes; dropout, and random tensors
----in a script's own model, do not. Models with buffers are an error. Only the first process
+---in a script's own model, do not. Models with buffers or a penalty are an error. Only the first process
 ---evaluates validation, shows progress and prints.
 ---@param options mr.FitOptions
 ---@return mr.Run

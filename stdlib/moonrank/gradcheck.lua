@@ -13,9 +13,9 @@ local gradcheck_options = declare("mr.GradcheckOptions", {
   { "seed", "integer", default = 1, help = "seed of the combination of several results" },
 })
 
----Compares the gradient of `f` at `x` with central differences in float64. Each entry of x is moved
----up and down by `step`. Returns the largest error of a derivative. If `f` returns several numbers,
----a fixed random combination of them is checked.
+---Compares the gradient of `f` at `x` with central differences. `f` gets x in float64, and its result
+---has to be float64. Each entry of x is moved up and down by `step`. Returns the largest error of a
+---derivative. If `f` returns several numbers, a fixed random combination of them is checked.
 ---@param f fun(x: mr.Tensor): mr.Tensor
 ---@param x mr.Tensor
 ---@param options? mr.GradcheckOptions

@@ -344,7 +344,8 @@ function M.of(value)
 end
 
 ---Prints the documentation of a function, a module or the class of an object. A string is taken for
----a name. Without an argument, prints a list of all names.
+---a name, or else for words to search for; it is an error if they occur nowhere. Without an argument,
+---prints a list of all names.
 ---@param value? any
 ---Example: `type(mr.help)   --> function`
 function M.help(value)

@@ -1,9 +1,9 @@
 -- Losses are functions of scores and lists, with one value per list, to be minimized. Some are smooth metrics
 -- under a bound, negated if larger values are better. Others are over pairs of rows, single rows or whole lists (their
 -- files are in the folder losses/).
--- For losses of a metric or of pairs, a list counts only if an ordering of its rows can change the metric. Other
--- lists have the value 0 and no gradient, and means leave them out. Examples are lists without relevant rows, with
--- only relevant rows, or with equal gains.
+-- For losses of a metric or of pairs, a list counts only if its loss can depend on the scores. Under a bound, an
+-- ordering of its rows must be able to change the metric, too. Other lists have the value 0 and no gradient, and means
+-- leave them out. Examples are lists without relevant rows, with only relevant rows, or with equal gains.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -56,19 +56,19 @@ end
 ---Example: `mr.losses.ndcg{bound = "minmax"}.bound_name   --> minmax`
 function M.ndcg(options) return new("ndcg", "ndcg", options) end
 
-local approx_ndcg_options = declare("mr.losses.ApproxNdcgOptions", {
-  shared.factor("alpha", 10, "steepness of the sigmoid"),
-}, shared.bound)
+local approx_steepness = shared.factor("steepness", 10, "factor inside the sigmoid, called alpha in the paper")
+approx_steepness.formerly, approx_steepness.renamed = "alpha", 2
+
+local approx_ndcg_options = declare("mr.losses.ApproxNdcgOptions", { approx_steepness }, shared.bound)
 
 ---Makes the ApproxNDCG loss (Qin, Liu & Li 2010). Called with scores and lists, the loss returns
----one value per list. It is smooth nDCG whose sigmoid has the steepness `alpha` (default 10):
----`mr.losses.ndcg{steepness = alpha}`.
+---one value per list. It is smooth nDCG (mr.losses.ndcg) with another default of `steepness`: 10.
 ---@param options? mr.losses.ApproxNdcgOptions
 ---@return mr.Loss
----Example: `mr.losses.approx_ndcg{alpha = 2}.options.steepness   --> 2`
+---Example: `mr.losses.approx_ndcg{steepness = 2}.options.steepness   --> 2`
 function M.approx_ndcg(options)
   local o = approx_ndcg_options:read("mr.losses.approx_ndcg", options)
-  return new("approx_ndcg", "ndcg", { steepness = o.alpha, bound = o.bound })
+  return new("approx_ndcg", "ndcg", o)
 end
 
 ---Makes the smooth AP loss: negative smooth AP (Westerborg 2022, Eq. 2.11), rescaled by `bound`
@@ -88,9 +88,9 @@ function M.ap(options) return new("ap", "ap", options) end
 function M.rr(options) return new("rr", "rr", options) end
 
 ---Makes the smooth nRBP loss (Westerborg 2022, Eq. 2.12): a smooth count of wrongly ordered pairs
----of a relevant row and another row, rescaled by `bound` (default "none"). Called with scores and
----lists, the loss returns one value per list; 0 for a list in which all rows are relevant, or none
----is.
+---of a relevant row and a row that is not relevant, rescaled by `bound` (default "none"). Called with
+---scores and lists, the loss returns one value per list; 0 for a list in which all rows are relevant,
+---or none is.
 ---@param options? mr.losses.Options
 ---@return mr.Loss
 ---Example: `mr.losses.nrbp().metric   --> nrbp(0.95)`
@@ -99,20 +99,22 @@ function M.nrbp(options) return new("nrbp", "nrbp_loss", options, "nrbp(0.95)") 
 local losses = {}  -- names of all losses, of the library and of scripts
 for name in pairs(M) do losses[name] = true end
 
----Defines a loss. Afterwards `mr.losses[name]{bound =}` makes the loss. Its definition is one
----function: of lists (`smooth`, a smooth metric), of pairs of rows (`pairs`), or of single rows
----(`rows`).
+---Defines a loss and returns the function that makes it, which is also `mr.losses[name]`. The
+---definition has one function: of lists (`smooth`, a smooth metric), of pairs of rows (`pairs`), or of
+---single rows (`rows`). A name of the library's losses is an error; the script may define its own
+---name again.
 ---
----A bound is applied to the value of a smooth metric. It multiplies a loss of pairs or rows by its
----slope for `metric`, as for mr.losses.ranknet and mr.losses.mse; a loss of rows takes affine
----bounds.
+---A bound is applied to the value of a smooth metric. A loss of pairs or rows is multiplied by the
+---bound's slope for `metric`, as for mr.losses.ranknet and mr.losses.mse. A loss of rows takes only
+---affine bounds. A smooth metric takes every bound with `exact`, or with a `metric` of the same
+---direction; else only "none" and functions. Bounds without a closed form are computed from all orders
+---of a list, or from 20,000 random orders if there are more (see mr.bounds.of).
 ---
----A list on which no ordering changes the metric has the value 0, and `smooth` does not receive it.
----Without `exact` and `metric`, lists whose grades are all equal are treated this way.
----Inside the functions, relevance has the dtype of the scores or ranks. With `exact`, or with a
----`metric` of the same direction, the loss takes every bound. Bounds without a closed form are
----computed from all orders of a list, or from 20,000 random orders if there are more (see
----mr.bounds.of).
+---`smooth` does not receive lists on which no ordering changes the metric (without `exact` and
+---`metric`: lists whose grades are all equal). They have the value 0, and means leave them out. Means of
+---a loss of pairs leave out lists whose grades are all equal; means of a loss of rows leave out only
+---lists without rows. Under a bound, both also leave out lists on which no ordering changes `metric`.
+---Inside the functions, relevance has the dtype of the scores or ranks.
 ---@param name string
 ---@param definition mr.losses.Definition
 ---@return fun(options?: mr.losses.Options): mr.Loss  mr.losses[name]

@@ -93,7 +93,8 @@ function M.rbp(scores, lists, options) return given("rbp", scores, lists, option
 ---
 ---   $nRBP = RBP / (1 - p^P) = (1 - p) / (1 - p^P) sum_(relevant i) p^(r_i - 1)$
 ---
----Row i has the rank $r_i$. The option p is 0.95 by default.
+---Row i has the rank $r_i$. The option p is 0.95 by default. With `k`, only the first k ranks count;
+---the divisor stays as it is.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  p, k; ties, empty, relevant
@@ -101,8 +102,8 @@ function M.rbp(scores, lists, options) return given("rbp", scores, lists, option
 ---Example: `mr.metrics.nrbp{p = 0.5}(mr.tensor{3, 2, 1}, mr.lists{{1, 0, 1}}):item()   --> 0.8333`
 function M.nrbp(scores, lists, options) return given("nrbp", scores, lists, options) end
 
----Counts the pairs of a relevant row and another row in the wrong order. This is the nRBP loss with
----exact ranks (Westerborg 2022, Eq. 2.12). Lower is better.
+---Counts the wrongly ordered pairs of a relevant row and a row that is not relevant. This is the
+---nRBP loss with exact ranks (Westerborg 2022, Eq. 2.12). Lower is better.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  ties, empty, relevant
@@ -110,13 +111,14 @@ function M.nrbp(scores, lists, options) return given("nrbp", scores, lists, opti
 ---Example: `mr.metrics.nrbp_loss(mr.tensor{3, 2, 1}, mr.lists{{0, 0, 1}}):item()   --> 2.0`
 function M.nrbp_loss(scores, lists, options) return given("nrbp_loss", scores, lists, options) end
 
----Counts the pairs of rows with unequal grades in the wrong order. A tied pair counts half. Lower
----is better. For grades 0 and 1 the metric equals mr.metrics.nrbp_loss. Bounds of the losses
----ranknet, hinge and direct_ranker are computed from this metric by default.
+---Counts the pairs of rows with unequal grades in the wrong order. Lower is better. A tied pair
+---counts half under `ties = "mean"`, the default. For grades 0 and 1 the metric equals
+---mr.metrics.nrbp_loss. Bounds of the losses ranknet, hinge and direct_ranker are computed from this
+---metric by default.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  ties, empty
----@return mr.Tensor        [lists]; 0 for a list whose grades are all equal
+---@return mr.Tensor        [lists]; 0 for a list whose grades are all equal (all 0: see option `empty`)
 ---Example: `mr.metrics.wrong_pairs(mr.tensor{3, 2, 1}, mr.lists{{1, 3, 2}}):item()   --> 2.0`
 function M.wrong_pairs(scores, lists, options) return given("wrong_pairs", scores, lists, options) end
 
@@ -167,7 +169,8 @@ function M.f1(scores, lists, options) return given("f1", scores, lists, options)
 function M.r_precision(scores, lists, options) return given("r_precision", scores, lists, options) end
 
 ---Computes hit at k: 1 if a relevant row is among the first k rows, else 0. If rows are tied, the
----value is the probability of a hit. k is required.
+---value is the probability of a hit over random orders of these rows (`ties = "mean"`, the default).
+---k is required.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options mr.metrics.Options  k; ties, empty, relevant
@@ -181,8 +184,8 @@ function M.hit(scores, lists, options) return given("hit", scores, lists, option
 ---   $ERR = sum_i stop_i / r_i prod_(r_j < r_i) (1 - stop_j)$
 ---
 ---Row i has the grade y_i, the rank r_i, and the probability $stop_i = (2^(y_i) - 1) / 2^top$. The
----option `top` is the largest possible grade (default: the largest grade of `lists`). Every grade
----above 0 counts.
+---option `top` is the largest possible grade (default: the largest grade of `lists`); a grade above it
+---is an error. Every grade above 0 counts.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  k, top; ties, empty, relevant
@@ -190,11 +193,11 @@ function M.hit(scores, lists, options) return given("hit", scores, lists, option
 ---Example: `mr.metrics.err(mr.tensor{3, 2, 1}, mr.lists{{1, 0, 0}}):item()   --> 0.5`
 function M.err(scores, lists, options) return given("err", scores, lists, options) end
 
----Computes AUC: the share of pairs of a relevant row and another row that are in the right order. A
----tied pair counts half. The value is NaN if all rows are relevant. With N rows, of which P are
----relevant, and ranks r:
+---Computes AUC: the fraction of pairs of a relevant row and a row that is not relevant that are in
+---the right order. A tied pair counts half under `ties = "mean"`, the default. The value is NaN if all
+---rows are relevant. With N rows, of which P are relevant, and ranks r:
 ---
----   $AUC = 1 / (P (N - P)) sum_(relevant i) sum_(other j) [r_i < r_j]$
+---   $AUC = 1 / (P (N - P)) sum_(relevant i) sum_(irrelevant j) [r_i < r_j]$
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  ties, empty, relevant
@@ -229,16 +232,18 @@ function M.parse(text, options) return metric.parse(text, options) end
 local own = {}  -- names of metrics that scripts defined; scripts may define them again
 
 local define_options = declare("mr.metrics.DefineOptions", {
-  { "minimize", "boolean", default = false, help = "whether smaller values are better" },
+  { "direction", "string", default = "maximize", choices = { "maximize", "minimize" }, formerly = "minimize",
+    renamed = 2, meant = { [true] = "minimize", [false] = "maximize" },
+    help = "whether larger or smaller values are better" },
 })
 
 ---Defines a metric of your own, which is then known by its name. The script may define the name
----again; a name of Moonrank's own metrics is an error. `f` is a function of exact ranks and lists
----that returns one value per list. There is one rank per row; under ties = "mean", tied rows share
----the middle of their ranks. Ranks and the lists' relevance are float64, whatever the type of the
----scores. If `f` combines them with a float32 tensor of the script, convert it with :double().
----Callers get values of the scores' type. The metric's option `empty` says what a list without
----relevant rows counts.
+---again; a name of Moonrank's own metrics, or of another function in mr.metrics, is an error. `f` is a
+---function of exact ranks and lists that returns one value per list. There is one rank per row; under
+---ties = "mean", tied rows share the middle of their ranks. Ranks and the lists' relevance are float64,
+---whatever the type of the scores. A float32 tensor of the script has to be converted with :double()
+---before `f` combines it with them. Calls of the metric return values of the scores' type. The metric's
+---option `empty` says what a list without relevant rows counts.
 ---
 ---`f` may instead be a table with `gain(grade)` and `discount(rank)`. The metric is then the sum
 ---over rows of gain times discount. With `ideal = true`, this sum is divided by the sum for the
@@ -247,7 +252,8 @@ local define_options = declare("mr.metrics.DefineOptions", {
 ---@param f (fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor)|mr.metrics.Declared
 ---@param options? mr.metrics.DefineOptions
 ---Example:
----mr.metrics.define("documented_mean_rank", function(ranks, lists) return lists:mean(ranks) end, {minimize = true})
+---local function mean_rank(ranks, lists) return lists:mean(ranks) end
+---mr.metrics.define("documented_mean_rank", mean_rank, {direction = "minimize"})
 ---mr.metrics.documented_mean_rank(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}):item()   --> 2.0
 ---Example:
 ---local parts = {gain = function(grade) return grade end, discount = function(rank) return 1 / rank ^ 2 end}
@@ -258,11 +264,12 @@ function M.define(name, f, options)
   local o = define_options:read("mr.metrics.define", options)
   local is_taken = not own[name] and type(name) == "string" and (rawget(M, name) ~= nil or metric.known(name))
   check.new_name("mr.metrics.define", name, is_taken and "a metric or function of the library" or nil)
+  local minimize = o.direction == "minimize"
   if type(f) == "table" then
     local made = declared.made(name, f)
-    metric.define(name, made.values, o.minimize, made.tables, f)
+    metric.define(name, made.values, minimize, made.tables, f)
   elseif type(f) == "function" then
-    metric.define(name, f, o.minimize)
+    metric.define(name, f, minimize)
   else
     check.expect(false, "mr.metrics.define", "f", f, "a function, or a table with gain and discount")
   end

@@ -31,7 +31,10 @@ local M = {}
 ---@field accept? fun(value: any): boolean  whether the value is allowed, in addition to type and range
 ---@field expected? string    text after "expected" in errors, instead of type and range: "a file, or an open stream"
 ---@field also? table         names of the option in other libraries; an error shows also[name], or the option's name
----@field formerly? string    name of the option in earlier versions, which is still accepted with a warning
+---@field formerly? string|string[]  names of the option in earlier versions, which are accepted with a warning; the
+---   latest one comes first
+---@field renamed? integer|integer[]  for each former name, the round of renamings (M.rounds) that ended it
+---@field meant? table|fun(value: any): any  present value for a value under a former name
 ---@field excludes? table<string, string|true>  options that cannot be given beside this one, with the reason
 ---@field required_without? string  option without which this one is required
 ---@field requires? string    option without which this one has no effect
@@ -49,6 +52,8 @@ local M = {}
 ---@field by_name table<string, mr.options.Row>
 ---@field related mr.options.Row[]|false  rows with a relation to another option; false if there are none
 ---@field by_former table<string, mr.options.Row>|false  rows by their former names; false if no row has one
+---@field former_names table<string, string>[]|false  for each round of renamings, the former names of options that got
+---   their present names in this round or later, by present name; false if no option was renamed
 local Declaration = {}
 Declaration.__index = Declaration
 
@@ -57,8 +62,12 @@ local Unprepared = {}
 
 M.declared = {}  -- maps the name of an option table, such as "mr.FitOptions", to its declaration
 
--- Maps the present name of a renamed option of used declarations to its former name, which older files contain.
-M.former_names = {}
+-- Options were renamed in so many rounds. Files of versions before a round contain the former names of all options that
+-- were renamed in this round or later. 1: `gain` became `steepness`. 2: names of several functions became equal.
+M.rounds = 2
+
+-- Maps tables of options that `read` returned to the field `former_names` of their declarations.
+local former_names_of = setmetatable({}, { __mode = "k" })
 
 -- Loads on demand the module that writes errors and documentation of options, because most runs need neither.
 local function words() return require "moonrank.options.words" end
@@ -127,14 +136,29 @@ end
 
 local fields = { default = true, default_of = true, shown = true, required = true, choices = true, least = true,
   most = true, above = true, below = true, infinite = true, class = true, accept = true, expected = true, also = true,
-  formerly = true, excludes = true, requires = true, required_without = true, not_above = true,
-  help = true }
+  formerly = true, renamed = true, meant = true, excludes = true, requires = true, required_without = true,
+  not_above = true, help = true }
 
 local function check_row(name, row)
   for key in pairs(row) do
     assert(key == 1 or key == 2 or fields[key], ("%s: option %s has the unknown field %s"):format(name, row[1], key))
   end
   assert(type(row[1]) == "string" and type(row[2]) == "string" and type(row.help) == "string", name)
+  assert(type(row.formerly) == "table" and #row.formerly == #row.renamed or not row.formerly == not row.renamed, name)
+end
+
+---Returns the former names of a declared option, the oldest one last.
+---@return string[]
+function M.former_names(row) return type(row.formerly) == "table" and row.formerly or { row.formerly } end
+
+---Returns the name that a declared option had before a round of renamings; nil if it was the present name.
+---@return string?
+function M.name_before(round, row)
+  local rounds, found = type(row.renamed) == "table" and row.renamed or { row.renamed }, nil
+  for i, name in ipairs(M.former_names(row)) do
+    if rounds[i] >= round then found = name end
+  end
+  return found
 end
 
 -- Returns a declaration that checks each element of an option of type integer[], number[] or string[]; nil for other
@@ -185,23 +209,34 @@ local function rows_of(declaration)
   return rows
 end
 
+-- Returns the fields `by_former` and `former_names` of a declaration.
+local function former_of(declaration, rows, by_name)
+  local by_former, in_files = {}, {}
+  for _, row in ipairs(rows) do
+    for _, name in ipairs(M.former_names(row)) do
+      local text = "%s declares %s, which is another option's former name"
+      assert(not by_name[name] and not by_former[name], text:format(declaration.name, name))
+      by_former[name] = row
+    end
+    for round = 1, M.rounds do
+      in_files[round] = in_files[round] or {}
+      in_files[round][row[1]] = M.name_before(round, row)
+    end
+  end
+  if not next(by_former) then return false, false end
+  return by_former, in_files
+end
+
 -- Fills the fields of a declaration on its first use. If memory runs out, the next use tries again.
 local function prepare(declaration)
-  local rows, by_name, by_former, related = rows_of(declaration), {}, false, {}
+  local rows, by_name, related = rows_of(declaration), {}, {}
   for _, row in ipairs(rows) do
     assert(not by_name[row[1]], ("%s declares %s twice"):format(declaration.name, row[1]))
     by_name[row[1]] = row
     if row.excludes or row.requires or row.required_without or row.not_above then related[#related + 1] = row end
-    if row.formerly then
-      by_former = by_former or {}
-      by_former[row.formerly], M.former_names[row[1]] = row, row.formerly
-    end
   end
-  for former in pairs(by_former or {}) do
-    local text = "%s declares %s, which is another option's former name"
-    assert(not by_name[former], text:format(declaration.name, former))
-  end
-  declaration.rows, declaration.by_name, declaration.by_former = rows, by_name, by_former
+  declaration.by_former, declaration.former_names = former_of(declaration, rows, by_name)
+  declaration.rows, declaration.by_name = rows, by_name
   declaration.related = #related > 0 and related
   declaration.parts = nil
   setmetatable(declaration, Declaration)
@@ -268,14 +303,23 @@ end
 
 local none = {}
 
--- Returns the given options under their present names. A present and a former name of one option are an error.
+-- Returns the present value of a value that was given under a former name.
+local function present_value(row, value)
+  if type(row.meant) == "function" then return row.meant(value) end
+  local meant = row.meant and row.meant[value]
+  if meant ~= nil then return meant end
+  return value
+end
+
+-- Returns the given options under their present names. Two names of one option are an error.
 local function renamed(self, where, given)
-  local options = {}
+  local options, names = {}, {}
   for name, value in next, given do
     local row = self.by_former[name]
-    if row and rawget(given, row[1]) ~= nil then words().both_names(where, row) end
-    if row then words().warn_of_former(where, row) end
-    options[row and row[1] or name] = value
+    local present = row and row[1] or name
+    if names[present] then words().both_names(where, row or self.by_name[name], names[present], name) end
+    if row then words().warn_of_former(where, row, name) end
+    options[present], names[present] = row and present_value(row, value) or value, name
   end
   return options
 end
@@ -324,8 +368,17 @@ function Declaration:read(where, given)
   end
   if missing then words().missing(where, missing) end
   if self.related then check_relations(self, where, given, o) end
+  if self.former_names then former_names_of[o] = self.former_names end
   return o
 end
+
+---Returns the names that options had in files of versions before a round of renamings, by present name. The result is
+---nil for a table that is not from `read`, and for options of which none was renamed in this round or later.
+---@param o table        from `read`
+---@param round integer  from 1 to M.rounds
+---@return table<string, string>?
+---Example: `require("moonrank.options").names_before(1, mr.losses.ndcg().options).steepness   --> gain`
+function M.names_before(round, o) return former_names_of[o] and former_names_of[o][round] end
 
 ---Returns the declared options in the form in which fields of a class are documented: name, type and text of each.
 function Declaration:fields() return words().fields(self.rows) end

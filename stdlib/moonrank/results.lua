@@ -227,7 +227,7 @@ local function trial_at(data, row)
 end
 
 local best_options = declare("mr.results.BestOptions", {
-  { "on", "string", default = "value", shown = "the study's number",
+  { "value", "string", default = "value", shown = "the study's number", formerly = "on", renamed = 2,
     help = "name of the number by which trials are chosen" },
 }, direction_options, over_options, where_options)
 
@@ -237,8 +237,8 @@ local best_options = declare("mr.results.BestOptions", {
 ---in `by`, and every number that this trial returned. Without `by` and `over`, it is an error if no
 ---trial was completed.
 ---
----Trials are chosen by the study's metric or by the number named in `on`, in the direction of that
----number. With `on = "valid_ndcg"`, the table shows the test value of the trial that is best on
+---Trials are chosen by the study's metric or by the number named in `value`, in the direction of that
+---number. With `value = "valid_ndcg"`, the table shows the test value of the trial that is best on
 ---validation. With `over = "fold"`, combinations of the other parameters are chosen by their mean
 ---over folds, and the table shows means. Trials of the same fold are averaged first, so that every
 ---fold counts once. Combinations completed on fewer folds than other combinations are left out, and
@@ -255,7 +255,7 @@ function Results:best(by, options)
   local data = self:columns()
   local rows = data:rows("results:best", o.where)
   if by == nil and not o.over then
-    local row = self:order(data, rows, o.on, o.direction)[1]
+    local row = self:order(data, rows, o.value, o.direction)[1]
     if not row then check.fail("results:best: no trial of '%s' in %s was completed", self.name, self.path) end
     return trial_at(data, row)
   end
@@ -263,9 +263,9 @@ function Results:best(by, options)
   local made
   if o.over then
     local over = pivot.names_of("results:best", "over", o.over)
-    made = choose.make(data, names, over, rows, o.on, self:sign(o.on, o.direction))
+    made = choose.make(data, names, over, rows, o.value, self:sign(o.value, o.direction))
   else
-    made = choose.single(data, names, rows, function(group) return self:order(data, group, o.on, o.direction)[1] end)
+    made = choose.single(data, names, rows, function(group) return self:order(data, group, o.value, o.direction)[1] end)
   end
   return conventions.below(self, better.note(self, data, made), data, rows, nil,
     left_out.note(self, "results:best", o.where))

@@ -62,9 +62,9 @@ end
 ---
 ---   $1 / IDCG sum_i (2^(y_i) - 1) / log2(1 + R_i)$
 ---
----Grades y are at most 1000, and the ideal DCG is exact. A list without relevant rows has the value
----0. Weights of rows (lists:weighted) multiply the gains, also in the ideal DCG. In the other smooth
----metrics of this module except log_rr, they multiply the terms of relevant rows.
+---A grade y above 1000 is an error, and the ideal DCG is exact. A list without relevant rows has
+---the value 0. Weights of rows (lists:weighted) multiply the gains, also in the ideal DCG. In the
+---other smooth metrics of this module except log_rr, they multiply the terms of relevant rows.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.smooth.RankOptions
@@ -108,10 +108,10 @@ function M.rr(scores, lists, options)
 end
 
 ---Computes, for each relevant row i, how clearly it ranks before all other relevant rows j: the
----product over j of $sigma(steepness (s_i - s_j))$. The product is near 1 for a row with a score far
----above these rows. Rows that are not relevant have 0. Smooth RR is the sum over rows of this
----product divided by the smooth rank. On the CPU a small product counts as 0. The limit is 2^-32
----(float64: 2^-60) of the list's largest product divided by its number of relevant rows.
+---product over j of $sigma(steepness (s_i - s_j))$. The product is near 1 for a row with a score
+---far above these rows. Rows that are not relevant have 0. Smooth RR is the sum over rows of this
+---product divided by the smooth rank. On the CPU a small product counts as 0. The limit is at most
+---2^-32 (float64: 2^-60) of the list's largest product divided by its number of relevant rows.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.smooth.Options
@@ -136,9 +136,9 @@ function M.log_rr(scores, lists, options)
 end
 
 ---Computes the smooth nRBP loss (Westerborg 2022, Eq. 2.12), to be minimized: a smooth count of the
----pairs of a relevant row i and another row j that are in the wrong order.
+---pairs of a relevant row i and an irrelevant row j in which j has the higher score.
 ---
----   $sum_(relevant i) sum_(other j) sigma(steepness (s_j - s_i))$
+---   $sum_(relevant i) sum_(irrelevant j) sigma(steepness (s_j - s_i))$
 ---
 ---A list without relevant rows has the value 0. This loss is not the metric nRBP(p).
 ---@param scores mr.Tensor  [rows]

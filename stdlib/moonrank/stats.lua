@@ -20,8 +20,9 @@ local M = {}
 
 ---Computes Student's two-sided t-test of paired values. Differences are a - b. Pairs with NaN on
 ---either side are left out and counted in `skipped`. If a value is infinite, all results except df
----and the counts are NaN. With fewer than two pairs, t and p are NaN. If all differences are equal
----up to rounding, t is 0 (p = 1) for differences of 0, and otherwise infinite (p = 0).
+---and the counts are NaN. With fewer than two pairs, t, p and standard_error are NaN. If all
+---differences are equal up to rounding, t is 0 (p = 1) for differences of 0, and otherwise infinite
+---(p = 0).
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
 ---@return mr.stats.PairedT
@@ -44,7 +45,7 @@ end
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
 ---@return { statistic: number, p: number, exact: boolean, n: integer, equal: integer, skipped: integer }
----  statistic: sum of the ranks of a > b
+---  statistic: sum of the ranks of pairs with a > b; n: number of unequal pairs; equal: number of equal ones
 ---Example: `mr.stats.wilcoxon({1, 2, 4, 8}, {0, 0, 0, 0}).p   --> 0.125`
 function M.wilcoxon(a, b)
   local where = "mr.stats.wilcoxon"
@@ -108,8 +109,8 @@ function M.distribution(x, options) return require("moonrank.stats.distribution"
 ---Computes a bootstrap confidence interval of a statistic, from samples drawn with replacement
 ---(Efron 1979; method "bca": Efron 1987). For paired values, whole pairs are drawn. NaN values, and
 ---pairs with NaN on either side, are left out and counted in `skipped`. Without values, all results
----are NaN. Values beyond 1e100 in size, also infinite ones, are errors. The interval of "bca" is
----NaN if the estimate lies outside all samples, or if a statistic function returned NaN.
+---are NaN. Values beyond 1e100 in size, also infinite ones, are errors. The interval is NaN if a
+---statistic function returned NaN, and with "bca" also if the estimate lies outside all samples.
 ---@param x mr.Tensor|number[]|{ [1]: mr.Tensor|number[], [2]: mr.Tensor|number[] }  values, or pairs as {a, b}
 ---@param options? mr.stats.BootstrapOptions
 ---@return { estimate: number, low: number, high: number, error: number, n: integer, skipped: integer }
@@ -153,7 +154,7 @@ end
 ---samples (Hedges 1981). It also returns the shares of pairs where a is larger than, equal to and
 ---smaller than b. Pairs with NaN on either side are left out and counted in `skipped`. If a value
 ---is infinite, d and hedges are NaN. If all differences are equal, d and hedges are infinite, or 0
----for differences of 0.
+---for differences of 0. With fewer than two pairs, d is NaN; with fewer than three, hedges is NaN.
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
 ---@return { d: number, hedges: number, wins: number, ties: number, losses: number, n: integer, skipped: integer }
@@ -339,7 +340,8 @@ end
 ---@field skipped integer[]
 
 local ecdf_compare_options = declare("mr.stats.EcdfCompareOptions", {
-  { "better", "string", default = "higher", choices = { "higher", "lower" }, help = "which values are better" },
+  { "direction", "string", default = "maximize", choices = { "maximize", "minimize" }, formerly = "better", renamed = 2,
+    meant = { higher = "maximize", lower = "minimize" }, help = "whether larger or smaller values are better" },
 })
 
 ---Finds the regions of values in which one sample's empirical distribution function is better than
@@ -358,7 +360,7 @@ function M.ecdf_compare(a, b, options)
   local where = "mr.stats.ecdf_compare"
   local o = ecdf_compare_options:read(where, options)
   local found = core.ecdf_compare(tensor(where, a), tensor(where, b))
-  local higher, regions = o.better == "higher", {}
+  local higher, regions = o.direction == "maximize", {}
   for i, r in ipairs(found.regions) do
     regions[i] = { from = r.from, to = r.to, better = (r.sign < 0) == higher and "a" or "b" }
   end
@@ -392,8 +394,9 @@ function M.standardize(x, options) return require("moonrank.stats.standardize")(
 ---Fits a linear model by least squares, over factors and numeric covariates. `:emmeans("loss")`
 ---returns the marginal means of a factor, `:contrasts("loss")` the differences of these means, and
 ---`:predict{...}` predictions for further rows. Rows with NaN are left out and counted in
----`skipped`. Values beyond 1e100 in size, also infinite ones, are errors. The model assumes that
----rows are independent. If values are paired by list or fold, make the list or fold a factor.
+---`skipped`. Values beyond 1e100 in size, also infinite ones, are errors. So are linearly dependent
+---columns, e.g. if a combination of interacting levels has no rows. The model assumes that rows are
+---independent. If values are paired by list or fold, make the list or fold a factor.
 ---@param options mr.stats.LinearModelOptions
 ---@return mr.LinearModel
 ---Example:
@@ -403,9 +406,10 @@ function M.standardize(x, options) return require("moonrank.stats.standardize")(
 ---```
 function M.linear_model(options) return require("moonrank.stats.linear_model")(options) end
 
----Returns the mean and sample standard deviation of the values that are not NaN, the number of
----these values (n), and the number of NaN (skipped). Mean and standard deviation are inf or NaN if
----values are infinite, or if their sum or squares overflow.
+---Returns the mean and sample standard deviation (sd) of the values that are not NaN, the number of
+---these values (n), and the number of NaN (skipped). Without values, the mean is NaN; with fewer
+---than two, sd is NaN. Mean and sd are inf or NaN if values are infinite, or if their sum or
+---squares overflow.
 ---@param x mr.Tensor|number[]
 ---@return { mean: number, sd: number, n: integer, skipped: integer }
 ---Example: `mr.stats.summary({1, 2, 3}).sd   --> 1.0`

@@ -259,16 +259,18 @@ end
 ---new value. Changes inside tables of `settings` and `data` are also detected. A store of an
 ---earlier version, which recorded code in another form, needs `force = true` once.
 ---
----A trial stores the fingerprints of the data that it passed to mr.fit and mr.evaluate. Before a
----later run returns the results of an ended trial, it starts the trial again up to that call and
----compares the data. Trials run under the numerics version of earlier trials of the study (printed
----by `moonrank --version`); another version is an error, unless `mix_numerics = true`. The metric
----cannot change once trials have results, even with `force`.
+---A trial stores the fingerprints of the data that it passed to mr.fit and mr.evaluate. A later
+---call of mr.sweep takes one of the trials with equal data, starts it again up to its call of
+---mr.fit, and compares the data. Other data is an error, unless `force = true`. Trials run under
+---the numerics version of earlier trials of the study (printed by `moonrank --version`); another
+---version is an error, unless `mix_numerics = true`. The metric cannot change once trials have
+---results, even with `force`.
 ---
----Trials run in worker processes. A worker starts the script anew, and takes trials when the script
----calls `mr.sweep`. The output of workers goes to a file beside the store. Results do not depend on
----the number of workers. Trials begin in the order of their numbers. The displayed time left is the
----mean time of the finished trials, times the number of trials left, divided by the workers.
+---Trials run in worker processes; with `workers = 0`, in this process. A worker starts the script
+---anew, and takes trials when the script calls `mr.sweep`. The output of each worker goes to a file
+---in the folder STORE.files, beside the store. Results do not depend on the number of workers.
+---Trials begin in the order of their numbers. The displayed time left is the mean time of the
+---finished trials, times the number of trials left, divided by the workers.
 ---
 ---Besides its number, `run` may return the values per list of an evaluation: `{ndcg = 0.5,
 ---per_list = ...}`. The table per_list may also have several metrics by name, and the number of
@@ -276,14 +278,14 @@ end
 ---
 ---`pruner = {"hyperband", max_resource = R}` puts trials into brackets by their numbers
 ---(mr.sweep.HyperbandOptions). With factor 3 and R = 81, the brackets have 81, 34, 15, 8 and 5
----trials. All trials of a bracket run up to a certain step and pause. The best third of the trials,
----by their reports at that step, continues to three times that step, and so on up to R, where a
----trial ends by itself. All other trials of the bracket are pruned. A paused trial continues by
----running again: from its checkpoint with `mr.fit{trial = trial, checkpoint = true}`, else from its
----beginning. Which trials continue does not depend on the number of workers or on interruptions. If
----`trials` ends within a bracket and is raised later, other trials may continue than with the
----larger number from the start. A sampler that learns ("tpe") uses only the results of earlier
----brackets.
+---trials. In every bracket but the last one, all trials run up to a certain step and pause. The best
+---third of the trials, by their reports at that step, continues to three times that step, and so on
+---up to R, where a trial ends by itself. All other trials of the bracket are pruned. A paused trial
+---continues by running again: from its checkpoint with `mr.fit{trial = trial, checkpoint = true}`,
+---else from its beginning. Which trials continue does not depend on the number of workers or on
+---interruptions. If `trials` ends within a bracket and is raised later, other trials may continue
+---than with the larger number from the start. A sampler that learns ("tpe") uses only the results
+---of earlier brackets.
 ---
 ---Under `mpirun` or `srun`, each started process has one worker. The first process writes the
 ---store, continues the script, and is the only one that prints. All other processes stay in their

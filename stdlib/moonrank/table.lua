@@ -12,7 +12,7 @@ local M = { csv_text = escape.csv, text_of_csv = escape.of_csv, escape_html = es
 ---@field columns string[]
 ---@field rows any[][]   nil entries show as blanks, NaN as "nan"
 ---@field mark table<string, "max"|"min"|number>  which numbers of a column are bold in HTML, LaTeX and Markdown
----@field better table<string, "max"|"min">  columns of results, and which of their numbers are better
+---@field direction table<string, "maximize"|"minimize">  columns of results, and which of their numbers are better
 ---@field across string[]  columns of results of which each row has its own best number
 ---@field within string[]  columns that divide the rows into groups, each with its own "max" and "min"
 ---@field notes string[]   lines below the table, in text, HTML, LaTeX and Markdown
@@ -52,6 +52,8 @@ local function check_rows(o)
   end
 end
 
+local directions <const> = { "maximize", "minimize" }
+
 local function check_columns(o)
   for name in pairs(o.formats) do check.choice("mr.table", "a column in formats", name, o.columns) end
   for _, name in ipairs(o.within) do check.choice("mr.table", "a column in within", name, o.columns) end
@@ -60,11 +62,20 @@ local function check_columns(o)
     check.expect(mark == "max" or mark == "min" or check.is_finite(mark), "mr.table",
       ("mark of column '%s'"):format(name), mark, "'max', 'min' or a number, such as 0.05 for p")
   end
-  for name, better in pairs(o.better) do
-    check.choice("mr.table", "a column in better", name, o.columns)
-    check.choice("mr.table", ("better of column '%s'"):format(name), better, { "max", "min" })
+  for name, direction in pairs(o.direction) do
+    check.choice("mr.table", "a column in direction", name, o.columns)
+    check.choice("mr.table", ("direction of column '%s'"):format(name), direction, directions)
   end
   for _, name in ipairs(o.across) do check.choice("mr.table", "a column in across", name, o.columns) end
+end
+
+-- Returns the value of the option `direction` for a value of its former form, {NAME = "max"}.
+local function from_extremes(better)
+  local direction = {}
+  for name, extreme in pairs(type(better) == "table" and better or {}) do
+    direction[name] = extreme == "max" and "maximize" or extreme == "min" and "minimize" or extreme
+  end
+  return type(better) == "table" and direction or better
 end
 
 local table_options = declare("mr.TableOptions", {
@@ -75,8 +86,9 @@ local table_options = declare("mr.TableOptions", {
   { "mark", 'table<string, "max"|"min"|number>', default = {}, shown = "none",
     help = "by column, the numbers that are bold in HTML, LaTeX and Markdown: the largest (max), the smallest (min), "
       .. "or those below a number, as {p = 0.05}. Numbers that are printed alike are bold together" },
-  { "better", 'table<string, "max"|"min">', default = {}, shown = "columns named after a metric or an error",
-    help = "columns of results, and which of their numbers are better, for the options of to_latex" },
+  { "direction", 'table<string, "maximize"|"minimize">', default = {},
+    shown = "columns named after a metric or an error", formerly = "better", renamed = 2, meant = from_extremes,
+    help = "columns of results, and whether larger or smaller numbers are better, for the options of to_latex" },
   { "across", "string[]", default = {}, shown = "none",
     help = "columns of results of which each row has its own best number, for the option best of to_latex" },
   { "within", "string[]", default = {}, shown = "none",
@@ -102,7 +114,8 @@ function M.new(options)
   return setmetatable(o, Table)
 end
 
----Returns the values of a column from the first row to the last; an empty cell is nil.
+---Returns the values of a column from the first row to the last; an empty cell is nil. An unknown
+---name is an error.
 ---@param name string
 ---@return any[]
 ---Example: `mr.table{columns = {"a", "b"}, rows = {{1, 2}, {3, 4}}}:column("b")[2]   --> 4`

@@ -60,8 +60,8 @@ local function check_int64(where, name, value, dtype)
 end
 
 ---Makes a tensor from a nested table of numbers, such as {{1, 2}, {3, 4}}. A single number makes a
----tensor without dimensions.
----@param values table
+---tensor without dimensions. Nested tables of unequal lengths are an error.
+---@param values table|number
 ---@param options? mr.TensorOptions
 ---@return mr.Tensor
 ---Example: `mr.tensor{{1, 2}, {3, 4}}:sum():item()   --> 10.0`
@@ -119,8 +119,8 @@ local arange_options = declare("mr.ArangeOptions", {
 })
 
 ---Makes a vector of first, first + step, ... up to last, which is included if a step reaches it.
----The option `step` is 1 by default. The vector is empty if `last` is below `first` and the step is
----positive. For int64, all entries must be integers below 2^53 in absolute value.
+---The option `step` is 1 by default, and may be negative. The vector is empty if steps lead away
+---from `last`. For int64, all entries must be integers below 2^53 in absolute value.
 ---@param first number
 ---@param last number
 ---@param options? mr.ArangeOptions
@@ -312,7 +312,7 @@ end
 
 ---Makes this tensor a leaf that collects gradients. Operations on this tensor are recorded from now
 ---on (x.tracked is then true), and `backward` adds to its `grad`. Other tensors with the same
----entries, such as results of detach(), are not affected. int64 has no gradients.
+---entries, such as results of detach(), are not affected. An int64 tensor is an error.
 ---@return mr.Tensor  itself
 ---Example:
 ---local x = mr.tensor{1, 3}:requires_grad()
@@ -329,11 +329,12 @@ local backward_options = declare("mr.BackwardOptions", {
     help = "whether to keep the values that operations saved, for another call of backward" },
 })
 
----Computes derivatives of this number, and adds them to the gradients of the leaves that it was
----computed from (see requires_grad). The values that operations saved are freed unless keep = true.
----A number that is kept without a call of backward, such as the loss of every batch, keeps these values
----too: keep x:item() or x:detach() instead.
----@param seed? mr.Tensor  derivatives to start from; required unless this tensor is a single number
+---Computes the derivatives of this tensor by the leaves from which it was computed (see
+---requires_grad), and adds them to the field `grad` of each leaf. A tensor without such leaves is
+---an error. The values that operations saved are freed unless keep = true. A result that is kept
+---without a call of backward, such as the loss of every batch, keeps these values: keep x:item() or
+---x:detach() instead.
+---@param seed? mr.Tensor  upstream gradient, in the shape of this tensor; default 1 for a single number, else required
 ---@param options? mr.BackwardOptions
 ---Example:
 ---```lua

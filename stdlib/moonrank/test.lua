@@ -86,9 +86,9 @@ local function values_of(v)
 end
 
 ---Checks that numbers, or tables or tensors of numbers, differ by at most atol + rtol * |expected|;
----otherwise the running test fails. NaN agrees with NaN. `tolerance` is one number for both atol
----and rtol (default 1e-6), or a table {atol =, rtol =}, in which a missing one is 0. `where` is put
----before the message of a failure.
+---otherwise the running test fails. Unequal counts fail, too; shapes are not compared. NaN agrees
+---with NaN. `tolerance` is one number for both atol and rtol (default 1e-6), or a table
+---{atol =, rtol =}, in which a missing one is 0. `where` is put before the message of a failure.
 ---@param found number|number[]|mr.Tensor
 ---@param expected number|number[]|mr.Tensor
 ---@param tolerance? number|{ atol?: number, rtol?: number }

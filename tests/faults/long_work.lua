@@ -102,7 +102,7 @@ return {
   { "one long list by log RR", before = one_list,
     during = "while true do mr.losses.log_rr{}(s, l):sum():backward() end" },
   { "one long list by Top-N-Rank", before = one_list,
-    during = "while true do mr.losses.top_n_rank{n = 100000}(s, l):sum():backward() end" },
+    during = "while true do mr.losses.top_n_rank{k = 100000}(s, l):sum():backward() end" },
   { "one long list by its pairs", before = one_list,
     during = "while true do mr.losses.tfmap{}(s, l):sum():backward() end" },
   { "a catalogue for a model of one's own",

@@ -115,7 +115,7 @@ local function forms(found)
     function() tostring(found:trials{ where = { fold = 1, lr = { 0.5, 1 } } }) end,
     function() found:best("name that no trial has") end,
     function() found:to_json() end,
-    function() tostring(found:best("lr", { on = "valid_ndcg" })) end,
+    function() tostring(found:best("lr", { value = "valid_ndcg" })) end,
     function() tostring(found:best(nil, { over = "fold" })) end,
     function() tostring(found:pivot{ rows = "fold", columns = "lr" }) end,
     function() tostring(found:compare{ by = "fold" }) end,

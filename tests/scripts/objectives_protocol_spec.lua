@@ -187,7 +187,7 @@ local paper = {
 -- Returns the loss of an algorithm as in the paper (3.2), and a function that counts what its mean is over.
 local function loss_of(name, part)
   if name:find "^Mse" then return mr.losses.mse(), every_list end
-  if name:find "^Approx" then return mr.losses.approx_ndcg{ alpha = 1 }, every_list end
+  if name:find "^Approx" then return mr.losses.approx_ndcg{ steepness = 1 }, every_list end
   if name:find "^Neural" then return mr.losses.neural_ndcg(), every_list end
   -- objectives_spec.lua tests this loss against pairs written out
   local loss = protocol.loss(protocol.by_name.RankNet, part)
@@ -496,7 +496,7 @@ describe("trainings of recipe code:", function()
   -- documents.
   local function their_loss(name, part)
     if name:find "NDCG" then
-      local loss = name:find "^A" and mr.losses.approx_ndcg{ alpha = 1 } or mr.losses.neural_ndcg()
+      local loss = name:find "^A" and mr.losses.approx_ndcg{ steepness = 1 } or mr.losses.neural_ndcg()
       return loss, every_list, -1
     end
     if name == "RankNet" then

@@ -5,7 +5,7 @@ local mr = require "moonrank"
 mr.metrics.define("mean_rank", function(ranks, lists)
   local relevant = lists.relevance:to(ranks.dtype)
   return lists:sum(ranks * relevant) / lists:sum(relevant)
-end, { minimize = true })
+end, { direction = "minimize" })
 local lists = mr.lists{ { 1, 0, 0, 1 }, { 0, 1, 0 } }
 local scores = mr.tensor{ 0.9, 0.2, 0.1, 0.6, 0.8, 0.7, 0.3 }
 print(table.concat(mr.evaluate(scores, lists, { "mean_rank" }).mean_rank:totable(), " "))

@@ -155,6 +155,7 @@ function M.batch(parts) return record("batch", parts, on_demand) end
 local function batch_of(self, order, first, count, device)
   local lists, features, items, users = self.lists:batch(order, first, count, self.features or nil, self.items or nil,
     self.users or nil, device)
+  if weights.are_noted(self.lists) then weights.keep(self.lists, lists, order:narrow(1, first, count)) end
   local batch = { lists = lists, size = count, features = features, items = items, users = users }
   if self.categories then
     batch.categories = self.lists:take_rows(self.categories, order:narrow(1, first, count)):to(device)

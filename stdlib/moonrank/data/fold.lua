@@ -41,7 +41,7 @@ local fold_options = declare("mr.data.FoldOptions", {
   { "test", "mr.Dataset", required = true, class = "mr.Dataset", help = "the part that is evaluated at the end" },
   { "number", "integer", default = 1, least = 1, help = "number of the fold" },
   { "k", "integer", default = 1, least = 1, help = "number of folds" },
-  { "title", "string", default = "own data", help = "name of the data" },
+  { "name", "string", default = "own data", formerly = "title", renamed = 2, help = "name of the data" },
   { "users", "integer", least = 1, shown = "none", help = "number of users of the ratings, for models of users" },
   { "items", "integer", least = 1, shown = "none", help = "number of items of the ratings: the full catalogue" },
 })
@@ -56,7 +56,11 @@ local fold_options = declare("mr.data.FoldOptions", {
 ---local train, valid = rest:split{share = 0.2}
 ---mr.data.fold{train = train, valid = valid, test = test}.test.count   --> 5
 ---```
-function M.fold(options) return M.new(fold_options:read("mr.data.fold", options)) end
+function M.fold(options)
+  local o = fold_options:read("mr.data.fold", options)
+  o.title, o.name = o.name, nil
+  return M.new(o)
+end
 
 function Fold:get_fingerprint()
   local rated = self.train._rated and self.train._rated.fingerprint()

@@ -187,7 +187,8 @@ function Ratings:min_relevant(n)
 end
 
 local hold_out_options = declare("mr.data.HoldOutOptions", {
-  { "share", "number", default = 0.1, above = 0, below = 1, help = "share of a user's rows of train" },
+  { "valid", "number", default = 0.1, above = 0, below = 1, formerly = "share", renamed = 2,
+    help = "share of a user's rows of train that becomes validation" },
   { "seed", "integer", default = 1, help = "seed of the choice" },
 })
 
@@ -211,7 +212,7 @@ local in_train <const>, in_valid <const> = 0, 1
 ---local ratings = mr.data.interactions{train = train, test = test}:binarize(1)
 ---os.remove(train)
 ---os.remove(test)
----local fold = ratings:hold_out{share = 0.1}:folds{by = "given", nsr = 0}[1]
+---local fold = ratings:hold_out{valid = 0.1}:folds{by = "given", nsr = 0}[1]
 ---fold.train.lists.rows, fold.valid.lists.rows   --> 18, 1
 ---```
 function Ratings:hold_out(options)
@@ -228,7 +229,7 @@ function Ratings:hold_out(options)
   end
   for _, rows in pairs(rows_of) do
     table.sort(rows, function(a, b) return keys[a] < keys[b] end)
-    for k = 1, math.min(#rows, math.max(1, math.floor(o.share * #rows))) do part[rows[k]] = in_valid end
+    for k = 1, math.min(#rows, math.max(1, math.floor(o.valid * #rows))) do part[rows[k]] = in_valid end
   end
   return changed(self, { part = core.tensor(part, "int64", "cpu") })
 end

@@ -33,6 +33,9 @@ local function check_limits(name, x)
   end
 end
 
+---Returns true if M.keep has something to keep.
+function M.are_noted(lists) return (probabilities.of(lists) or whole_lists.of(lists)) ~= nil end
+
 ---Lets lists `made` have what `lists` have beside weights: the probabilities of their rows (lists:drawn), and the whole
 ---lists that sampled lists stand for.
 ---@param numbers? mr.Tensor  int64, if `made` are only these of `lists`

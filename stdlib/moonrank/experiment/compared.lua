@@ -24,10 +24,10 @@ local compared_options = declare("mr.experiment.ComparedOptions", {
   { "empty", "string", choices = { "skip", "zero", "one" }, default = "skip",
     help = "what a list without a value of the metric counts as in means" },
   { "printed", "fun(where: table): number?", shown = "none", help = "number printed for these parameters" },
-  { "close", "number", default = 0.01, least = 0,
+  { "difference", "number", default = 0.01, least = 0, formerly = "close", renamed = 2,
     help = "largest difference from a printed number that counts as none" },
-  { "significance", "number", default = 0.05, above = 0, below = 1, formerly = "level",
-    help = "largest p-value of a significant change" },
+  { "alpha", "number", default = 0.05, above = 0, below = 1, formerly = { "significance", "level" },
+    renamed = { 2, 1 }, help = "significance level: the largest p-value of a significant change" },
   "Words",
   { "unit", "string", default = "list", help = "what a list is: user or query" },
   { "units", "string", shown = "unit, and s", help = "plural of unit" },
@@ -225,7 +225,7 @@ end
 local function agreement_of(rows, o)
   local records = {}
   for i, row in ipairs(rows) do records[i] = { mean = row.mean, ["mean, printed"] = row.printed } end
-  return agreement(records, { fields = { "mean" }, difference = o.close })
+  return agreement(records, { fields = { "mean" }, difference = o.difference })
 end
 
 -- Columns of numbers: the field of a row, the column's head (by default the field) and the format. `two` marks columns
@@ -273,7 +273,7 @@ local function table_of(rows, o)
     cells:note(r, "change", row.ends.change)
   end
   return tables.new{ columns = heads, rows = lines, formats = shown, within = within,
-    mark = { mean = "max", ["p, Holm"] = o.significance } }, cells
+    mark = { mean = "max", ["p, Holm"] = o.alpha } }, cells
 end
 
 local legend = [[

@@ -52,7 +52,7 @@ function M.queries(args, folder, o)
     mean_size = o.mean_size }
   local rest, test = all:split{ share = 0.25 }
   local train, valid = rest:split{ share = 0.25 }
-  return { mr.data.fold{ train = train, valid = valid, test = test, title = "made-up queries" } }
+  return { mr.data.fold{ train = train, valid = valid, test = test, name = "made-up queries" } }
 end
 
 return M

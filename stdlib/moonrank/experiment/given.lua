@@ -51,7 +51,8 @@ function M.number(where, field, value)
   return value
 end
 
----Returns true if a difference is at most `most`. One at the limit counts, whatever rounding errors it has.
+---Returns true if the absolute value of a difference is at most `most`, or more by up to 1e-9 of `most`, as rounding
+---errors of a difference at the limit are.
 function M.is_near(difference, most) return math.abs(difference) <= most * (1 + 1e-9) end
 
 return M

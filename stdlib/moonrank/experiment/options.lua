@@ -130,9 +130,9 @@ function M.args(own, o, words)
   return args
 end
 
----Limits the processes of an experiment to those that fit into memory. Without --workers,
----`args.workers` becomes that number if it is below the number of cores, and a line says so. If not
----even one process fits, or --workers asks for more, the error names the options.
+---Limits the processes of an experiment to the number that fits into memory. Without --workers,
+---`args.workers` becomes this number if it is below the number of cores, and a line is printed. If not
+---even one process fits, or --workers asks for more than fit, an error names the options.
 ---@param args table  option values, as from `mr.experiment.args`
 ---@param where string  what needs the memory: "table 2"
 ---@param what string   the options that decide how much: "--size 100 with 120 images"

@@ -5,13 +5,17 @@ local stats = require "moonrank.stats"
 
 local M = {}
 
----Compares pairs of lists of values, for example the values of each test user under two settings. For
----each pair it returns the mean difference (`change`, first minus second), the ends of its 95 %
----bootstrap interval (`low`, `high`), the p-value of a permutation test of the mean difference with
----100,000 choices of signs (`p`), this p-value after Holm's correction over all pairs (`holm`), and the
----number of values that are compared (`n`). Values that are NaN in one of the lists are left out. A
----result also has the other fields of its pair, such as the names of what is compared.
----@param pairs_of { [1]: number[], [2]: number[] }[]  pairs of lists of equal length, and any fields with names
+---Compares pairs of arrays of values, for example the values of each test user under two settings.
+---Returns one result for each pair. It has:
+---
+---- `change`: the mean of the first array's values minus the second's;
+---- `low`, `high`: the ends of the 95 % bootstrap interval of `change`;
+---- `p`: the p-value of a permutation test of `change`, by all choices of signs for up to 20 unequal
+---  pairs of values, else by 100,000 random choices;
+---- `holm`: `p` after Holm's correction over all results;
+---- `n`: the number of positions that are compared. Positions with NaN in an array are left out;
+---- the other fields of the pair, such as the names of what is compared.
+---@param pairs_of { [1]: number[], [2]: number[] }[]  pairs of arrays of equal length, and any fields with names
 ---@return { change: number, low: number, high: number, p: number, holm: number, n: integer }[]
 ---Example:
 ---```lua

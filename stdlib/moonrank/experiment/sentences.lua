@@ -49,7 +49,7 @@ local function counted(rows, o)
   for _, row in ipairs(rows) do
     if row.change then
       count = count + 1
-      local surely = row.holm < o.significance
+      local surely = row.holm < o.alpha
       better, worse = better + (surely and row.change > 0 and 1 or 0), worse + (surely and row.change <= 0 and 1 or 0)
       if not most or row.change > most.change then most = row end
       if not least or row.change < least.change then least = row end
@@ -92,7 +92,7 @@ function M.of(rows, o)
   if count == 0 then return first, first end
   local over = count == 1 and "" or " after Holm's correction over all comparisons"
   local how = ("Significance is at %g %%%s (permutation test of the mean change, paired by %s)."):format(
-    100 * o.significance, over, o.unit)
+    100 * o.alpha, over, o.unit)
   return first, table.concat({ first, how, on_extremes(o, most, least) }, "\n") .. from_printed(rows, o)
 end
 

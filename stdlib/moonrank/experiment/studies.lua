@@ -45,8 +45,8 @@ end
 
 ---Returns how many runs of a study have a result, and how many are planned. Runs that failed or
 ---were killed have no result, except failures that the study accepts as a result (`accepts` in
----`mr.experiment.study`). The third value says how many have none, as "2 failed, 1 killed"; it is nil
----if there are none.
+---`mr.experiment.study`). The third value counts the failed and killed runs without a result, as "2
+---failed, 1 killed"; it is nil if there are none.
 ---@param results mr.Results  from `mr.experiment.study` or `mr.experiment.there`
 ---@return integer ended
 ---@return integer planned
@@ -80,9 +80,9 @@ end
 -- Begins the error about training runs that are not in the store although --kept forbids making them.
 local lacking = "--kept: "
 
----Ends a script with an error: training runs are missing, and --kept forbids to make them. Does not
----check whether --kept was given.
----`mr.experiment.lacked` recognises this error.
+---Ends a script with status 2 and the error that training runs are missing, which the option --kept
+---forbids to make. Does not check whether --kept was given. `mr.experiment.lacked` recognises this
+---error.
 ---@param message string  what is missing
 ---Example: `mr.experiment.lacked((select(2, pcall(mr.experiment.lack, "no runs"))))   --> no runs`
 function M.lack(message)
@@ -139,8 +139,8 @@ function M.lacks(list)
   return rawget(list, "lacks") == true
 end
 
----Returns the sentence "Of 90 runs 60 have been made so far." for the studies that a script asked for,
----if the store lacks runs of them and --kept forbids to make these. Returns nil if no run is missing.
+---Returns the sentence "Of 90 runs 60 have been made so far." for the studies that a script asked for.
+---Returns nil if the store has all of their planned runs.
 ---@param args table  option values, as from `mr.experiment.args`
 ---@return string?
 ---Example: `mr.experiment.so_far{studies = {}} == nil   --> true`
@@ -176,12 +176,6 @@ function M.forced(list)
   return found
 end
 
--- Returns true if the stored text of a study's settings says the same as `settings`. A text with the former option
--- names of earlier versions of the program is accepted, too.
-local function has_settings(stored, settings)
-  return stored == studies.settings_text(settings) or stored == studies.settings_text(settings, true)
-end
-
 local study_options = declare("mr.experiment.StudyOptions", {
   { "name", "string", required = true, help = "name of the study in the store" },
   { "space", "table", required = true, help = "parameters of the runs by name, as in mr.sweep" },
@@ -207,9 +201,8 @@ end
 
 ---Returns the study (set of stored training runs) of this name as it is in the store, or nil if it does
 ---not exist. Runs may be missing: `mr.experiment.progress` says how many. If `run` is given and
----another version of the script made the runs, a line on standard error says so. If the study has
----another search space or other settings, the script ends with an error, because it would show the
----study's results as its own.
+---another version of the script made the runs, a line on standard error says so. If the stored study
+---has another search space or other settings than `o`, the script ends with an error.
 ---@param args table  option values, as from `mr.experiment.args`
 ---@param o mr.experiment.StudyOptions  `run` is not needed
 ---@return mr.Results?
@@ -226,7 +219,7 @@ function M.there(args, o)
     return nil
   end
   if found.study.space ~= space.new(o.space):describe()
-    or not has_settings(found.study.settings, o.settings) then
+    or not studies.has_settings(found.study.settings, o.settings) then
     M.lack(("%s has runs of '%s' by other options; with those of then they are shown"):format(args.store, found.name))
   end
   tell_earlier(found, o)
@@ -254,7 +247,7 @@ local function in_one_line(text, separator) return (text:gsub("%s*\n%s*", separa
 -- this, because the script would print their results as results of the settings that were asked for.
 local function check_settings(args, o)
   local found = found_in_store(args, o.name)
-  if not found or has_settings(found.study.settings, o.settings) then return end
+  if not found or studies.has_settings(found.study.settings, o.settings) then return end
   local difference = studies.difference(found.study.settings, studies.settings_text(o.settings))
   error(core.exit(1, ("%s has runs of '%s' with other settings: %s. Pass the options of the kept runs, or another "
     .. "store (--store)"):format(args.store, found.name, core.safe_text(in_one_line(difference, "; ")))), 0)

@@ -10,7 +10,7 @@ local M = {}
 
 ---Returns the mean of values with its 95 % interval, as {mean, low, high}, for a cell of
 ---`mr.experiment.table`. The interval is a bootstrap over lists (users or queries), or Student's t over
----runs (folds or seeds). `low` and `high` are nil for too few values.
+---runs (folds or seeds). `low` and `high` are nil without values, and over runs also for one value.
 ---@param values number[]
 ---@param over? "lists"|"runs"  what has one value each (default "lists")
 ---@return number[]

@@ -59,9 +59,12 @@ end
 
 ---Chooses the settings of every method on validation, then runs every method at its settings. `choose`
 ---makes one run at some settings, which are parameters of its trial; `run` makes a run of a method at
----the chosen settings `at`. Returns the runs at chosen settings, and for each method the run that was
----best on validation, with its parameters and numbers by name. Runs that are not in the store yet are
----made. The chosen settings are settings of the second study, so that other ones are an error.
+---the chosen settings `at`. Runs that are not in the store yet are made.
+---
+---Returns two values: the study of the runs at chosen settings; and for each method the run that was
+---best on validation, with its parameters and numbers by name ({} for a method without parameters). It
+---is an error if the store has the second study with other chosen settings, or if all validation runs
+---of a method failed.
 ---@param args table  option values, as from `mr.experiment.args`
 ---@param o mr.experiment.TunedOptions
 ---@return mr.Results

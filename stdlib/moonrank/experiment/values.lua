@@ -43,9 +43,10 @@ end
 
 ---Returns the training run of each fold with the best value of the study's metric (`metric` of
 ---`mr.experiment.study`), in the order of folds. This is the usual choice of a learning rate by
----validation, fold by fold. The first of equally good runs is chosen. It is an error if there are none,
----or if a fold of the study's runs has none: values of two settings would not be of the same folds.
----The runs are for `lists` and `folds`; `mr.experiment.best` gives the numbers of best runs by name.
+---validation, fold by fold. The first of equally good runs is chosen. It is an error if no finished
+---run has the parameters in `where`, or if the study has runs of a fold but none of them has these
+---parameters: values of two settings would then be of different folds. Pass the result as `where` to
+---`mr.experiment.lists` and `mr.experiment.folds`.
 ---@param results mr.Results
 ---@param where? table<string, any>  parameters of the runs, such as {loss = "ap"}; default: all runs
 ---@return { fold?: integer, number: integer, row: integer }[]
@@ -128,7 +129,7 @@ local evaluation_options = declare("mr.experiment.EvaluationOptions", {
 })
 
 ---Returns the values of a metric that training runs stored for each list as an evaluation, for
----`mr.compare`. The runs stored the number of each list as `per_list.list`.
+---`mr.compare`. The runs must have stored the number of each list as `per_list.list`.
 ---@param results mr.Results
 ---@param where table    parameters of the runs, such as {loss = "ap"}, or runs, as from `mr.experiment.chosen`
 ---@param metric string  a metric, and the key of `per_list` with its values: "ndcg@20"
@@ -159,9 +160,9 @@ function M.evaluation(results, where, metric, o)
   return found
 end
 
----Returns a number that each training run returned, such as "valid", or a parameter, in the order of
----folds. For several studies, such as one for each seed, the numbers of one study follow those of the
----other.
+---Returns an array with one number for each training run, in the order of folds: a number that the run
+---returned, such as "valid", or one of its parameters. For several studies, such as one for each seed,
+---the numbers of each study follow those of the study before it.
 ---@param results mr.Results|mr.Results[]
 ---@param where table  parameters of the runs, such as {loss = "ap"}; of one study also runs of `mr.experiment.chosen`
 ---@param name string
@@ -193,8 +194,9 @@ function M.folds(results, where, name)
   return values
 end
 
----Returns the best run for each value of a parameter, by the metric of the study, as a table with the
----parameters and the numbers of the run by name. The first of equally good runs is taken.
+---Returns the best run for each value of a parameter, by the metric of the study. Each run is a table
+---of its parameters and numbers by name; its key is the parameter's value as text. The first of equally
+---good runs is taken.
 ---@param results mr.Results
 ---@param by string|string[]  name of a parameter; for several names, keys are their values with a space between
 ---@return table<string, table<string, any>>

@@ -157,7 +157,7 @@ local function is_of_nan(message)
 end
 
 ---Raises the error `message`, which computing a batch or its derivative raised. If the error is
----about NaN, adds the epoch, the batch and the cause to the message.
+---about NaN or infinity, adds the epoch, the batch and the cause to the message.
 function Step:failed(message)
   if type(message) == "string" and message:find("the derivative of '", 1, true) then
     check.fail("mr.fit: there is NaN in %s: %s", self:place(), check.retold(message))
@@ -173,7 +173,7 @@ function Step:expect_finite(value)
 end
 
 ---Raises the error `message`, which evaluating validation or test raised. If the error is about
----NaN, adds the epoch and the parameter tensor that is not finite to the message.
+---NaN or infinity, adds the part, `when`, and the parameter tensor that is not finite to the message.
 ---@param part string    "valid" or "test"
 ---@param when string    such as "after epoch 3"
 function M.part_failed(plan, part, when, message)
@@ -193,7 +193,7 @@ function M.expect_finite(epoch, total)
 end
 
 ---Raises the error `message`, which was raised at the end of an epoch on the GPU. If the error is
----about NaN, adds the number of the epoch to the message.
+---about NaN or infinity, adds the number of the epoch to the message.
 function M.epoch_failed(epoch, message)
   if not is_of_nan(message) then error(message, 0) end
   check.fail("mr.fit: there is NaN in epoch %d: %s; %s", epoch, check.retold(message), finds_it)

@@ -4,7 +4,8 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local choices = require "moonrank.fit.choice"
-local declare = require("moonrank.options").declare
+local option_names = require "moonrank.options"
+local declare = option_names.declare
 local fingerprint = require "moonrank.data.fingerprint"
 local kept_steps = require "moonrank.fit.kept_steps"
 local learners = require "moonrank.fit.learner"
@@ -22,9 +23,10 @@ local writer = "moonrank fit"
 local checkpoint_options = declare("mr.FitCheckpoint", {
   { "path", "string", required = true, accept = function(path) return path ~= "" end, expected = "the name of a file",
     also = { "file", "filename" }, help = "safetensors file; missing folders are made" },
-  { "epochs", "integer", default = 1, least = 1, also = { "every" }, help = "number of epochs between writes" },
+  { "every", "integer", default = 1, least = 1, formerly = "epochs", renamed = 2,
+    help = "number of epochs between writes" },
   { "minutes", "number", least = 0, infinite = true,
-    help = "minutes between writes, instead of epochs; writes happen at the end of an epoch and after the last one" },
+    help = "minutes between writes, instead of every; writes happen at the end of an epoch and after the last one" },
   { "mix_numerics", "boolean", default = false,
     help = "resume from a file of another numerics version; last digits may then differ" },
 })
@@ -75,9 +77,9 @@ local function start_of(plan)
   return before and before.path == plan.checkpoint.path and before.left == now and before.start or now
 end
 
--- Returns the settings that determine the results of a training, as texts by name. With `formerly`, the texts use
--- former names of options, as in checkpoints that earlier versions of Moonrank wrote.
-local function settings_of(plan, formerly)
+-- Returns the settings that determine the results of a training, as texts by name. With `round`, options have their
+-- names before this round of renamings, as in checkpoints that earlier versions of Moonrank wrote.
+local function settings_of(plan, round)
   local selection, texts = plan.selection, { start = start_of(plan) }
   local chosen_by = { measured = selection.measured, every = selection.every, select = selection.metrics,
     choose_on = selection.part, patience = selection.patience }
@@ -87,7 +89,7 @@ local function settings_of(plan, formerly)
   for _, name in ipairs(settings) do
     local value = chosen_by[name]
     if value == nil then value = plan[name] end
-    texts[name] = texts[name] or setting.of_option(value, formerly)
+    texts[name] = texts[name] or setting.of_option(value, round)
   end
   return texts
 end
@@ -146,12 +148,15 @@ local shown_names = { measured = "metrics", start = "the model's initial paramet
 
 local most_shown <const> = 3
 
--- Returns the parts of a setting that differ between the file and this training, in words. `former` is the text of this
--- training with former names of options. It is compared instead if it has fewer differences, as with an older file.
-local function difference(name, was, now, former)
-  local shown = shown_names[name] or name
-  local found, older = setting.differences(shown, was, now), setting.differences(shown, was, former)
-  if #older < #found then found = older end
+-- Returns the parts of a setting that differ between the file and this training, in words. `now` has texts of this
+-- training: with the present names of options, and with those before each round of renamings. The text with the fewest
+-- differences is compared.
+local function difference(name, was, now)
+  local found
+  for _, text in ipairs(now) do
+    local one = setting.differences(shown_names[name] or name, was, text)
+    if not found or #one < #found then found = one end
+  end
   local more = #found > most_shown and (", and %d more differences"):format(#found - most_shown) or ""
   return core.safe_text(table.concat(found, ", ", 1, math.min(#found, most_shown))) .. more
 end
@@ -159,18 +164,21 @@ end
 -- Raises an error if the checkpoint belongs to a training with other settings, other functions of the script, or
 -- another numerics version.
 local function compare(self, texts)
-  local former  -- the present settings under former option names; made when a setting in the file differs
+  local before = {}  -- by round of renamings, the settings with former names; made when a setting in the file differs
   for _, name in ipairs(settings) do
-    local was = texts["setting " .. name]
-    local is_same = was == self._settings[name] or name == "epochs" and may_grow(self._plan, texts)
-    former = not is_same and (former or settings_of(self._plan, true)) or former
-    if not is_same and was ~= former[name] then
+    local was, now = texts["setting " .. name], { self._settings[name] }
+    local is_same = was == now[1] or name == "epochs" and may_grow(self._plan, texts)
+    for round = option_names.rounds, is_same and math.huge or 1, -1 do
+      before[round] = before[round] or settings_of(self._plan, round)
+      now[#now + 1], is_same = before[round][name], is_same or was == before[round][name]
+    end
+    if not is_same then
       check.fail("is the checkpoint of another training: %s. Move the file away, or pass another path",
-        difference(name, tostring(was), self._settings[name], former[name]))
+        difference(name, tostring(was), now))
     end
   end
-  local function formerly() return script_code.of(self._plan, self._settings, true) end
-  local changed = script_code.changes(texts.code or "", self._code, formerly)
+  local function code_before(former) return script_code.of(self._plan, self._settings, former) end
+  local changed = script_code.changes(texts.code or "", self._code, code_before)
   if changed then
     check.fail("is the checkpoint of a training by other functions of the script, or by functions that read other "
       .. "values. Move the file away, or pass another path. Changes since the file was written:\n%s", changed)
@@ -287,7 +295,7 @@ end
 function Keeper:after(epoch, is_last)
   local how = self._plan.checkpoint
   if not how then return end
-  local due = epoch % how.epochs == 0
+  local due = epoch % how.every == 0
   if how.minutes then due = core.clock() - self._written >= 60 * how.minutes end
   if due or is_last then self:write(epoch) end
 end

@@ -44,6 +44,7 @@ end
 
 ---Calls `find` only in the process of rank 0, sends its numbers to all processes, and returns them in every process.
 ---@param find fun(): number[]
+---@param count integer  how many numbers `find` returns
 function Group:of_first(find, count)
   local numbers = {}
   for i = 1, count do numbers[i] = 0 end

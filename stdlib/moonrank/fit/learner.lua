@@ -21,7 +21,7 @@ function M.of(model, loss, interactions)
   return setmetatable({ _model = model, _own = parameters, _states = states }, Learner)
 end
 
----Returns a list of the model's parameters, followed by the loss's parameters.
+---Returns an array of the model's parameters, followed by the loss's parameters.
 function Learner:parameters()
   local all = self._model:parameters()
   return table.move(self._own, 1, #self._own, #all + 1, all)

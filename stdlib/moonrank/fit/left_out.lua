@@ -30,7 +30,8 @@ end
 local warned = {}
 
 ---Warns if a loss of Moonrank leaves out more than 5 % of the lists of train, or all of them because
----of their weights. A warning about lists without weights is printed only once per process.
+---of their weights. The first warning ignores weights, is not given for a sum of losses, and is printed
+---once per process if its text is the same.
 function M.warn(plan)
   local lists, loss = check.field(plan.train, "lists"), plan.loss
   local metric = check.field(loss, "_bounds_metric")

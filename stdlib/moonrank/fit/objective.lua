@@ -25,7 +25,7 @@ local function has(model, method)
 end
 
 ---Makes the object that computes the number which a training step minimizes, for batches of `data`.
----@param data any  the part of the data whose batches come
+---@param data any  train, or the part that chooses the epoch
 ---@return mr.fit.Objective
 function M.of(plan, data)
   local model, loss = plan.model, plan.loss

@@ -75,8 +75,9 @@ local function check_device(model)
   end
 end
 
----Raises an error if the model cannot score train, valid or test, or if its vectors do not give its
----scores. Test is checked before the training, too, so that the error does not come only at the end.
+---Raises an error if the model cannot score train, valid or test, if its vectors do not give its
+---scores, if it is not on the default device, or if grades are too large for the loss or a metric. Test
+---is checked before the training, too, so that the error does not come only at the end.
 function M.check(plan)
   check_device(plan.model)
   for _, role in ipairs{ "train", "valid", "test" } do

@@ -28,11 +28,11 @@ end
 
 ---Returns the script's functions that the training uses (tokens and captured values) as text, without Moonrank's
 ---objects that hold them, whose caches change.
----@param formerly? boolean                 write former names of options, as earlier versions of Moonrank did
-function M.of(plan, settings, formerly)
+---@param former? mr.sweep.Former  write options with former names
+function M.of(plan, settings, former)
   local objects = { clip = plan.clip, loss = plan.loss, metrics = plan.selection.measured, model = plan.model,
     optimizer = plan.optimizer, schedule = plan.schedule }
-  local text = code.of({ defined = defined_in(settings), objects = objects }, nil, nil, formerly)
+  local text = code.of({ defined = defined_in(settings), objects = objects }, nil, nil, former)
   local functions, lines = {}, { text:match "^[^\n]*" }
   for line in text:gmatch "\n([^\n]+)" do
     local kind, path = line:match "^(%a+) (.-)\t"
@@ -48,9 +48,9 @@ function M.of(plan, settings, formerly)
 end
 
 ---Compares two texts that `of` returned. Returns one line per change that says what changed; nil if nothing changed.
----@param formerly? fun(): string  makes the text `now` with former names of options, for older checkpoints
-function M.changes(was, now, formerly)
-  local changed = was ~= now and code.changes(was, now, formerly)
+---@param before? fun(former: mr.sweep.Former): string  makes the text `now` with former names of options
+function M.changes(was, now, before)
+  local changed = was ~= now and code.changes(was, now, before)
   if not changed then return nil end
   changed = changed:gsub('run%.defined%["(.-)"%]', "%1"):gsub("run%.objects%.", "")
   -- a bound that the script gave as a function keeps it in these fields

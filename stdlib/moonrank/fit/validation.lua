@@ -109,8 +109,8 @@ function Validation:_validated(epoch)
   end)
 end
 
----Validates an epoch if the option `every` says so or the epoch is the last. Each metric of
----`select` then chooses the epoch if it is the best so far.
+---Validates an epoch if its number is a multiple of the option `every`, or is the option `epochs`. Each
+---metric of `select` then chooses the epoch if it is the best so far.
 function Validation:after(entry)
   local plan, selection, epoch = self._plan, self._selection, entry.epoch
   if not selection.data or epoch % selection.every ~= 0 and epoch ~= plan.epochs then return end
@@ -144,8 +144,8 @@ local function tested(plan)
   return found
 end
 
----Ends a training's evaluations: loads the parameters that the first metric chose, and returns the evaluation of test,
----where each metric of `select` has the parameters that it chose. After Ctrl-C, test is not evaluated.
+---Ends a training's evaluations: loads the parameters that the first metric chose, and returns the evaluation of test.
+---Each metric of `select` is computed with the parameters that it chose. Returns nil without test and after Ctrl-C.
 function Validation:finish(interrupted)
   local plan, run, selection = self._plan, self._run, self._selection
   if interrupted and self._epoch == #run.history then plan.learner:restore(self._snapshot) end

@@ -50,7 +50,7 @@ function M.options(name)
   return list
 end
 
----Returns the losses of the library by name, in the order of their names. Losses that scripts defined are left out.
+---Returns descriptions of the library's losses, sorted by name. Losses that scripts defined are left out.
 ---@return mr.help.Declared[]
 ---Example: `require("moonrank.help.declared").losses()[1].name   --> ap`
 function M.losses()

@@ -127,8 +127,8 @@ function M.describe(entry)
   return row and of_row(entry.path or row.name, row, entry.getter)
 end
 
----Returns the options in a function's argument whose type is an option table, such as
----mr.FitOptions; nil for an argument of another type.
+---Returns the documented fields of a function's argument whose type is an option table, such as
+---mr.FitOptions, or a class; nil for an argument of another type.
 ---@return mr.luacats.Entry[]?
 function M.options_of(param) return docs.fields((param.type:gsub("[%?%[%]]", ""))) end
 

@@ -107,8 +107,8 @@ local function matching(documents, topic, any)
   return hits
 end
 
----Returns the documents that contain every word of a topic, or else at least one of them, the best first. Synonyms and
----stems of a word count, too, with a lower score.
+---Returns the documents that contain every word of a topic, the best first. If there are none, returns the documents
+---that contain at least one of its words. Synonyms and stems of a word count, too, with a lower score.
 ---@param documents mr.help.Document[]
 ---@param topic string  words separated by blanks
 ---@return { path: string, summary: string, score: integer }[]

@@ -73,7 +73,8 @@ local function of_pairs(name, definition)
       if weights then costs = core.times_slope(costs, weights:rows(found.better)) end
       return found.lists:sum(costs)
     end
-    return loss.by_slope({ name = name, metric = metric, of = metric, values = values, row_weights = values }, o)
+    return loss.by_slope({ name = name, metric = metric, of = metric, counted = "wrong_pairs", values = values,
+      row_weights = values }, o)
   end
 end
 

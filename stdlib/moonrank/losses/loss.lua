@@ -31,7 +31,10 @@ local M = {}
 ---@field pointwise boolean  whether each row is compared with its own grade; mr.fit{reduction = "rows"} needs this
 ---@field options table      options that the loss was made with; bound and metric are objects
 local Loss = check.class("mr.Loss")
-Loss.repeats, Loss.pointwise, Loss._counts_all, Loss._derivatives = false, false, false, false
+Loss.repeats, Loss.pointwise, Loss._counts_all = false, false, false
+-- function that computes values, first and second derivatives of the loss without its bound; or false. Digests of kept
+-- sweeps contain the field's name.
+Loss._curvature = false
 Loss._gains = false  -- metric whose gains (the worth of grades) the loss sums up; false if the loss uses no gains
 Loss._parameters = false
 Loss._unbounded = false  -- function that computes the loss without its bound, if `_smooth` includes the bound
@@ -85,13 +88,10 @@ local function without_zero_weights(x, lists)
   return weights and core.times_slope(x, lists:sum(weights):gt(0):to(x.dtype)) or x
 end
 
--- Applies the loss's bound to values of lists.
-local function under_bound(self, value, scores, lists)
-  local bounded = self._apply(value, self._bounds_metric, lists, scores)
+local function values(self, scores, lists)
+  local bounded = self._apply(unbounded(self, scores, lists), self._bounds_metric, lists, scores)
   return without_zero_weights(self._maximize and -bounded or bounded, lists)
 end
-
-local function values(self, scores, lists) return under_bound(self, unbounded(self, scores, lists), scores, lists) end
 
 ---Computes values, first and second derivatives of a loss that multiplies each list's value by the
 ---slope of its bound (M.by_slope) and declares `derivatives`.
@@ -104,14 +104,14 @@ local function values(self, scores, lists) return under_bound(self, unbounded(se
 function M.newton(loss, scores, lists)
   M.check_weights(loss, lists)
   local _ <close> = phase.begin("forward", true)
-  local value, first, second = loss._derivatives(scores, lists)
+  local value, first, second = loss._curvature(scores, lists)
   value, first, second = value:to(scores.device), first:to(scores.device), second:to(scores.device)
   if loss.bound_name ~= "none" then
     local ones = core.full({ lists.count }, 1, value.dtype, value.device)
     local slopes = lists:spread(loss._apply(ones, loss._bounds_metric, lists, scores))
     first, second = core.times_slope(first, slopes), core.times_slope(second, slopes)
   end
-  return first, second, under_bound(loss, value, scores, lists)
+  return first, second, without_zero_weights(loss._apply(value, loss._bounds_metric, lists, scores), lists)
 end
 
 -- Computes the loss of each list as if its bound were "none".
@@ -155,9 +155,10 @@ local function weight_of_counted(self, lists)
   return (flags(self, lists) * lists:mass(false)):sum():item()
 end
 
----Returns the number of lists that count in the mean loss. A list counts if an ordering of its rows
----can change the metric from which the loss's bounds are computed. If the loss is defined at any
----grades and has no bound, every list with rows counts. A loss whose means are over pairs of rows
+---Returns the number of lists that count in the mean loss. Under a bound, a list counts if an ordering
+---of its rows can change the metric from which the bound is computed. Without a bound, a list counts if
+---its loss can depend on the scores; for losses that are defined at any grades, such as mr.losses.mse,
+---every list with rows counts. A loss whose means are over pairs of rows
 ---(mr.losses.ranknet_all_pairs{per = "pair"}) counts pairs. If the lists have weights, the result is
 ---the sum of the weights of the lists that count; a list whose rows all have weight 0 does not count.
 ---@param lists mr.Lists
@@ -289,7 +290,7 @@ function M.by_slope(what, options)
   return M.under({
     name = what.name, metric = what.metric, pointwise = what.pointwise or false, repeats = what.repeats,
     _maximize = false, _counts_all = counted == "any",
-    _derivatives = what.derivatives or false, _parameters = what.parameters or false,
+    _curvature = what.derivatives or false, _parameters = what.parameters or false,
     _bounds_metric = counted ~= "any" and metrics.parse(counted) or of, _smooth = what.values,
     _gains = what.gains or false, _row_weights = what.row_weights,
     _apply = function(value, _, lists, scores)

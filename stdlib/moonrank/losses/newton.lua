@@ -40,8 +40,8 @@ end
 ---This includes losses that draw pairs (for the same drawn pairs), and metrics that a script
 ---declared by gain and discount. DirectRanker has the second derivative of the logarithm times the
 ---square of the slope of the hyperbolic tangent. Hinge losses have no second derivative, and use 1
----for each pair whose first derivative is not 0. Pointwise losses have their exact second
----derivatives.
+---for each pair whose first derivative is not 0. Second derivatives of pointwise losses are central
+---differences of the gradient, and at least 1e-16.
 ---
 ---For all other losses, the first derivatives of a list are divided by their root mean square, and
 ---the second derivatives are 1. First and second derivatives are then multiplied by the bound's
@@ -59,7 +59,7 @@ end
 ---first[1]:item(), second[1]:item()   --> -0.5, 0.25
 ---```
 function M.derivatives(loss, scores, lists)
-  if check.field(loss, "_derivatives") then
+  if check.field(loss, "_curvature") then
     local first, second, values = losses.newton(loss, scores, lists)
     return weighed(first, second, values, lists)
   end

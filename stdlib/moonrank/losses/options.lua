@@ -17,7 +17,7 @@ end
 
 local steepness = M.factor("steepness", 1,
   "factor inside the sigmoid: it multiplies the difference of two scores; Westerborg (2022) uses 1")
-steepness.formerly = "gain"
+steepness.formerly, steepness.renamed = "gain", 1
 
 M.steepness = declare("mr.losses.SteepnessOptions", { steepness })
 

@@ -57,14 +57,14 @@ end
 ---the current scores and has no gradient. Among rows with equal scores, the row with the lower
 ---number comes first.
 ---
----For nDCG, all grades count, and the change is divided by the list's ideal DCG. For other metrics,
----a row is relevant from grade 1. Changes are those of the normalized metric: divided by P for AP,
----and by 1 - p^P for nRBP. A bound multiplies all pairs of a list by the bound's slope for this
----metric.
+---For ndcg, dcg, err and metrics declared by gain and discount, all grades count. For other metrics,
+---a row is relevant if its grade is at least the metric's option `relevant` (default 1). Changes are
+---those of the normalized metric: divided by the list's ideal DCG for nDCG, by P for AP, and by
+---1 - p^P for nRBP. A bound multiplies all pairs of a list by the bound's slope for this metric.
 ---
 ---This loss follows the equations of Li et al. Their code differs: it takes the gradient through
----the sigmoid, as pair = "sigmoid" does. For AP it counts only pairs in the wrong order, and it
----multiplies nRBP by 1 - p^P.
+---the sigmoid, as pair = "sigmoid" does, counts only pairs in the wrong order for AP, and multiplies
+---nRBP by 1 - p^P.
 ---@param options? mr.losses.LambdaOptions
 ---@return mr.Loss
 ---Example: `mr.losses.lambdarank{metric = "nrbp", bound = "minmax"}.metric   --> nrbp(0.95)`
@@ -97,15 +97,16 @@ function M.lambdarank(options)
 end
 
 -- Makes a loss over pairs of unequal grades. Its values and second derivatives come from the core functions called
--- `name` (MR_PAIR_FORMS in kernels/losses/pairs/pair_forms.h), or from `values` and `derivatives`. These functions get
+-- `name` (MR_PAIR_FORMS in kernels/losses/pairs/pair_forms.h), or from `values` and `curvature`. These functions get
 -- the value of the option `option`. By default the loss's bounds are those of the number of wrongly ordered pairs.
-local function of_pairs(name, o, option, values, derivatives, counted)
-  values, derivatives = values or core[name .. "_loss"], derivatives or core[name .. "_derivatives"]
+local function of_pairs(name, o, option, values, curvature, counted)
+  -- digests of kept sweeps contain the name `curvature`
+  values, curvature = values or core[name .. "_loss"], curvature or core[name .. "_derivatives"]
   o.metric = metrics.parse(o.metric)
   return loss.by_slope({ name = name, metric = "auc", of = o.metric, counted = counted or "wrong_pairs",
     row_weights = true,
     values = function(scores, lists) return values(scores, lists, o[option]) end,
-    derivatives = function(scores, lists) return derivatives(scores, lists, o[option]) end }, o)
+    derivatives = function(scores, lists) return curvature(scores, lists, o[option]) end }, o)
 end
 
 ---Makes the RankNet loss (Burges et al. 2005): a sum over pairs of rows with scores s and unequal
@@ -113,9 +114,9 @@ end
 ---
 ---   $sum_(y_i > y_j) log(1 + exp(-steepness (s_i - s_j)))$
 ---
----A bound multiplies a list's loss by the bound's slope for
----`metric`. The default metric is the number of wrongly ordered pairs of unequal grades
----(mr.metrics.wrong_pairs). With it, "minmax" makes the loss a mean over these pairs.
+---A bound multiplies a list's loss by the bound's slope for `metric`. The default metric is the number
+---of wrongly ordered pairs of unequal grades (mr.metrics.wrong_pairs). Under this metric, the bound
+---"minmax" makes the loss a mean over all pairs of unequal grades.
 ---@param options? mr.losses.CountedPairOptions
 ---@return mr.Loss
 ---Example: `mr.losses.ranknet()(mr.tensor{1, 1, 1}, mr.lists{{0, 1, 2}}):item() / math.log(2)   --> 3.0`
@@ -208,8 +209,9 @@ end
 ---unequal grades and 1/2 for equal grades. If most grades are equal, pairs of unequal grades are
 ---rare; `upsample` multiplies their loss. (Tang et al. 2023, 4.1, drew copies of these pairs
 ---instead.) The loss is defined at any grades: all lists with rows count in means, unless there is
----a bound. With `per = "pair"`, a mean is the sum divided by the number of pairs, rounded. A bound
----multiplies a list's loss by the bound's slope, as for mr.losses.ranknet.
+---a bound. With `per = "pair"`, a mean is the sum divided by the number of pairs, in which a pair of
+---unequal grades counts `upsample` times; this number is rounded. A bound multiplies a list's loss by
+---the bound's slope, as for mr.losses.ranknet.
 ---@param options? mr.losses.AllPairsOptions
 ---@return mr.Loss
 ---Example: `mr.losses.ranknet_all_pairs()(mr.tensor{1, 1, 1}, mr.lists{{0, 0, 2}}):item() / math.log(2)   --> 3.0`

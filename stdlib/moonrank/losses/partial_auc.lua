@@ -83,7 +83,7 @@ end
 ---
 ---   $- alpha p - 1/P sum_(relevant i) r(-(s_i - a)^2 + 2 (1 + gamma) s_i - p) - gamma^2$
 ---
----   $beta m + 1/n sum_(other j) r((s_j - b)^2 + 2 (1 + gamma) s_j - m)$
+---   $beta m + 1/n sum_(irrelevant j) r((s_j - b)^2 + 2 (1 + gamma) s_j - m)$
 ---
 ---The loss has the parameters a, b, p, m and gamma, which mr.fit trains together with the model's:
 ---`loss:parameters()[1]` has them, and a model's file does not. Training minimizes over a, b and m,
@@ -110,7 +110,7 @@ end
 ---
 ---   $- p - 1/(alpha P) sum_(relevant i) r(-(s_i - a)^2 + 2 (1 + gamma) s_i - p) - gamma^2$
 ---
----   $m + 1/(beta n) sum_(other j) r((s_j - b)^2 + 2 (1 + gamma) s_j - m)$
+---   $m + 1/(beta n) sum_(irrelevant j) r((s_j - b)^2 + 2 (1 + gamma) s_j - m)$
 ---
 ---   $theta_a (a + gamma) + theta_b (gamma + 1 - b)$
 ---

@@ -6,7 +6,7 @@ local M = {}
 
 local of_lists = setmetatable({}, { __mode = "k" })  -- maps lists (mr.Lists) to the probabilities of their rows
 
----Returns the same lists with these probabilities.
+---Returns a copy of the lists with these probabilities. It is an error if they are not one number above 0 for each row.
 ---@param probabilities mr.Tensor  [rows]
 function M.with(lists, probabilities)
   local where = "lists:drawn"
@@ -25,7 +25,7 @@ function M.with(lists, probabilities)
   return same
 end
 
----Gives lists `made` the probabilities of `lists`. With `numbers`, `made` are only these of `lists`.
+---Gives the lists `made` the probabilities of `lists`. With `numbers`, `made` has only the lists with these numbers.
 ---@param numbers? mr.Tensor  int64
 function M.keep(lists, made, numbers)
   local q = of_lists[lists]

@@ -33,8 +33,8 @@ local soft_rank_options = declare("mr.losses.SoftRankOptions", {
 ---ranks. Each row's score is a normal variable around the model's score, with standard deviation
 ---`sd`. A recursion over the other rows computes the distribution of a row's rank. The row's gain
 ---is multiplied by its expected discount. The time for a list grows with the cube of its number of
----rows, so a list longer than `longest` raises an error. A bound multiplies the loss by the bound's
----slope for nDCG.
+---rows, so a list longer than `longest` raises an error. A list whose grades are all equal has the
+---value 0. A bound multiplies the loss by the bound's slope for nDCG.
 ---@param options? mr.losses.SoftRankOptions
 ---@return mr.Loss
 ---Example: `mr.losses.soft_rank()(mr.tensor{0, 0}, mr.lists{{1, 0}})   --> {-0.81546}  mr.Tensor {1} float32`
@@ -58,8 +58,8 @@ local neural_options = declare("mr.losses.NeuralOptions", {
 ---Makes the NeuralNDCG loss (Pobrotyn & Bialobrzeski 2021), one value per list: negative nDCG of
 ---the relaxed permutation matrix of NeuralSort (Grover et al. 2019). Sinkhorn's iterations scale
 ---the matrix, and the gradient goes through these iterations. The transposed form in the paper sums
----the same products, so it is the same loss. A bound multiplies the loss by the bound's slope for
----nDCG.
+---the same products, so it is the same loss. A list whose grades are all equal has the value 0. A
+---bound multiplies the loss by the bound's slope for nDCG.
 ---
 ---The time for a list grows with iterations times the square of its number of rows, the memory with
 ---iterations times its number of rows. On the CPU, each thread also keeps the matrix of one list of
@@ -88,8 +88,9 @@ local projected_options = declare("mr.losses.ProjectedOptions", {
 ---   $- 1 / IDCG sum_i (2^(y_i) - 1) / log2(1 + R_i)$
 ---
 ---One sort and one isotonic regression (pool adjacent violators) compute the ranks exactly. Where
----the gap of a row to its neighbours is above `eps`, its rank is exact and has no gradient. A bound
----multiplies the loss by the bound's slope for nDCG.
+---the gap of a row to its neighbours is above `eps`, its rank is exact and has no gradient. A list
+---whose grades are all equal has the value 0. A bound multiplies the loss by the bound's slope for
+---nDCG.
 ---@param options? mr.losses.ProjectedOptions
 ---@return mr.Loss
 ---Example: `mr.losses.projected_ndcg()(mr.tensor{0, 0}, mr.lists{{1, 0}})   --> {-0.75647}  mr.Tensor {1} float32`
@@ -106,17 +107,18 @@ local softsort_options = declare("mr.losses.SoftSortOptions", {
 
 ---Makes the SoftSort nDCG loss (Prillo and Eisenschlos 2020), one value per list: negative nDCG of a
 ---relaxed permutation matrix. For scores f, row k of the matrix is a softmax over the rows j of the
----list, by their distance to the k-th largest score. d(k) is the discount of rank k.
+---list, by their distance to the k-th largest score $f_((k))$. The discount of rank k is
+---$d(k) = 1 / log2(1 + k)$.
 ---
 ---   $p_k = softmax_j(- |f_((k)) - f_j|^power / tau)$
 ---
 ---   $- 1 / IDCG sum_k d(k) sum_j p_(kj) (2^(y_j) - 1)$
 ---
 ---The matrix is not stored. With `power = 1`, one sort and recurrences compute all sums exactly. With
----`power = 2`, the time for a list grows with the square of its number of rows. Rows with equal
----scores are ranked in their order, and have no gradient by each other: a list whose scores are all
----equal has none, so that trees, which begin with equal scores, cannot be grown by this loss. A bound
----multiplies the loss by the bound's slope for nDCG.
+---`power = 2`, the time for a list grows with the square of its number of rows. Among rows with equal
+---scores, the lower row number comes first, and the difference of their scores has no gradient. Trees
+---begin with equal scores, so they cannot be grown by this loss. A list whose grades are all equal has
+---the value 0. A bound multiplies the loss by the bound's slope for nDCG.
 ---@param options? mr.losses.SoftSortOptions
 ---@return mr.Loss
 ---Example: `mr.losses.softsort_ndcg()(mr.tensor{0, 0}, mr.lists{{1, 0}})   --> {-0.81546}  mr.Tensor {1} float32`
@@ -145,8 +147,8 @@ end
 ---
 ---   $- sum_(relevant i) (log(sigma(f_i)) + sum_(relevant j != i) log(1 - sigma(f_j - f_i)))$
 ---
----Scores of rows that are not relevant are ignored. A bound multiplies the loss by the bound's
----slope for RR.
+---Scores of rows that are not relevant are ignored. A list whose grades are all equal has the value 0.
+---A bound multiplies the loss by the bound's slope for RR.
 ---@param options? mr.losses.OwnScoreOptions
 ---@return mr.Loss
 ---Example: `mr.losses.climf()(mr.tensor{0, 0, 0}, mr.lists{{1, 1, 0}}):item() / math.log(2)   --> 4.0`
@@ -157,8 +159,8 @@ function M.climf(options) return of_own_scores("climf", "rr", core.climf_loss, w
 ---
 ---   $- 1/P sum_(relevant i) sigma(f_i) sum_(relevant j) sigma(f_j - f_i)$
 ---
----Scores of rows that are not relevant are ignored. A bound multiplies the loss by the bound's
----slope for AP.
+---Scores of rows that are not relevant are ignored. A list whose grades are all equal has the value 0.
+---A bound multiplies the loss by the bound's slope for AP.
 ---@param options? mr.losses.OwnScoreOptions
 ---@return mr.Loss
 ---Example: `mr.losses.tfmap()(mr.tensor{0, 0, 0}, mr.lists{{1, 1, 0}}):item()   --> -0.5`

@@ -61,8 +61,8 @@ end
 ---   $- sum_(relevant i) log(sigma(s_i - s_j))$
 ---
 ---Row j is drawn uniformly from the rows of the list that are not relevant. The expected loss,
----times the number of rows that are not relevant, is RankNet over all pairs of a relevant and
----another row.
+---times the number of these rows, is RankNet over all pairs of a relevant row and a row that is not
+---relevant.
 ---
 ---A loss does not see a model's factors. With `regularize`, mr.fit therefore adds BPR's two
 ---regularizers for each list of a batch and for each of its rows, whether drawn or not. The

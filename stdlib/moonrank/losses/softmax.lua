@@ -167,14 +167,15 @@ end
 ---Makes the sampled softmax loss (Jean et al. 2015): the mean over the P relevant rows i of the cross
 ---entropy among row i and the other rows j that are not relevant.
 ---
----   $1/P sum_(relevant i) (log(e^(f_i / tau) + sum_(other j) e^(f_j / tau)) - f_i / tau)$
+---   $1/P sum_(relevant i) (log(e^(f_i / tau) + sum_(irrelevant j) e^(f_j / tau)) - f_i / tau)$
 ---
 ---With a `correction`, scores over tau are corrected for the probabilities q with which rows were drawn
 ---as negatives. "both" subtracts log q from every row (Yi et al. 2019). "negatives" subtracts
 ---log(n q) from the n rows that are not relevant, so that the sum over them estimates the sum over
----the catalogue (Bengio & Senecal 2008). Lists carry probabilities (lists:drawn); for uniform draws,
----pass one number. In mr.fit, a tensor of one number per item has the probability of each item. Lists
----that count, and bounds, are as for mr.losses.sl.
+---the catalogue (Bengio & Senecal 2008). The probabilities are the option `probabilities`, or else those
+---of the lists (lists:drawn); a correction without them is an error. The option is one number for
+---uniform draws or, in mr.fit, a tensor with the probability of each item. Lists that count, and
+---bounds, are as for mr.losses.sl.
 ---@param options? mr.losses.SampledSoftmaxOptions
 ---@return mr.Loss
 ---Example: `mr.losses.sampled_softmax()(mr.tensor{0, 0}, mr.lists{{1, 0}}):item() / math.log(2)   --> 1.0`
@@ -209,11 +210,12 @@ end
 ---Makes the softmax loss SL (Wu et al. 2024; Yang et al. 2025, Eq. 2.2): the mean over the P relevant
 ---rows i, for scores f; j are the rows that are not relevant, such as sampled negatives.
 ---
----   $1/P sum_(relevant i) log sum_(other j) e^((f_j - f_i) / tau)$
+---   $1/P sum_(relevant i) log sum_(irrelevant j) e^((f_j - f_i) / tau)$
 ---
 ---The papers' scores are cosines of user and item vectors, and 0.2 is a common temperature. The sum has
----no term of i itself, so the loss can be negative. A list counts if it has a relevant row (grade
----1 or higher) and another row. A bound multiplies a list's loss by the bound's slope for `metric`.
+---no term of i itself, so the loss can be negative. A list counts in means if it has a relevant row
+---(grade 1 or higher) and a row that is not relevant; other lists have the value 0. A bound multiplies
+---a list's loss by the bound's slope for `metric`.
 ---
 ---The score -inf leaves a row that is not relevant out of the sum. Other infinite scores give the limit
 ---of the value and of the gradient, such as an infinite value, or an error if there is no limit.
@@ -233,9 +235,9 @@ local bsl_options = declare("mr.losses.BslOptions", {
 }, bound_options)
 
 ---Makes the bilateral softmax loss BSL (Wu et al. 2024, arXiv 2312.12882): the logarithm of a mean
----over the other rows j of a list minus that of a mean over its relevant rows i.
+---over the irrelevant rows j of a list minus that of a mean over its relevant rows i.
 ---
----   $- tau_1 log mean_(relevant i) e^(f_i / tau_1) + tau_2 log mean_(other j) e^(f_j / tau_2)$
+---   $- tau_1 log mean_(relevant i) e^(f_i / tau_1) + tau_2 log mean_(irrelevant j) e^(f_j / tau_2)$
 ---
 ---The code of Yang et al. (2025) computes mr.losses.bsl_per_positive instead. Lists that count, and
 ---bounds, are as for mr.losses.sl.
@@ -255,7 +257,7 @@ end
 ---exponential and logarithm cancel, and as a mean over the P relevant rows. It is SL with another
 ---weight.
 ---
----   $1/P sum_(relevant i) (tau_2 / tau_1 log sum_(other j) e^(f_j / tau_2) - f_i / tau_1)$
+---   $1/P sum_(relevant i) (tau_2 / tau_1 log sum_(irrelevant j) e^(f_j / tau_2) - f_i / tau_1)$
 ---
 ---Lists that count, and bounds, are as for mr.losses.sl.
 ---@param options? mr.losses.BslOptions
@@ -294,9 +296,9 @@ end
 
 ---Makes the pairwise softmax loss PSL (Yang et al. 2024, Eq. 4.1): SL with a surrogate s in place of
 ---the exponential of a difference of scores. It is the mean over the P relevant rows i; j are the
----other rows.
+---irrelevant rows.
 ---
----   $1/P sum_(relevant i) log sum_(other j) s((f_j - f_i) / tau)^(1 / tau_s)$
+---   $1/P sum_(relevant i) log sum_(irrelevant j) s((f_j - f_i) / tau)^(1 / tau_s)$
 ---
 ---Here $tau_s$ is `tau_star`. With `over = "list"`, it is the logarithm of the mean over all pairs of a
 ---list (method 2 of the authors' code). The papers' scores are cosines and tau is 2. The surrogate
@@ -330,7 +332,7 @@ local sl_at_k_options = declare("mr.losses.SlAtKOptions", {
 ---of a row says, smoothly, whether it is among the k rows with the largest scores. $beta$ is the k-th
 ---largest score of the list, or the smallest score of a shorter list.
 ---
----   $1/P sum_(relevant i) sigma((f_i - beta) / tau_beta) log sum_(other j) e^((f_j - f_i) / tau)$
+---   $1/P sum_(relevant i) sigma((f_i - beta) / tau_beta) log sum_(irrelevant j) e^((f_j - f_i) / tau)$
 ---
 ---The derivative treats $beta$ as a constant, but the weight of a row is part of it: with a large
 ---`tau`, the loss may fall because a relevant row's score falls. Lists that count, and bounds, are as
@@ -375,10 +377,11 @@ local gbce_options = declare("mr.losses.GbceOptions", {
 ---Makes the generalised binary cross entropy gBCE (Petrov & Macdonald 2023) for sampled negatives. It
 ---is a mean over the P relevant rows i; j are the n other rows, drawn from C items (`catalogue`).
 ---
----   $1/P sum_(relevant i) (beta log(1 + e^(-f_i)) + sum_(other j) log(1 + e^(f_j))) / (n + 1)$
+---   $1/P sum_(relevant i) (beta log(1 + e^(-f_i)) + sum_(irrelevant j) log(1 + e^(f_j))) / (n + 1)$
 ---
 ---Here $beta = alpha (t (1 - 1 / alpha) + 1 / alpha)$ and $alpha = n / (C - 1)$. Without `catalogue`, the
----list is the whole catalogue, and beta is 1. Lists that count, and bounds, are as for mr.losses.sl.
+---list is the whole catalogue, and beta is 1. More than C - 1 other rows in a list are an error. Lists
+---that count, and bounds, are as for mr.losses.sl.
 ---@param options? mr.losses.GbceOptions
 ---@return mr.Loss
 ---Example:

@@ -9,29 +9,29 @@ local weighted = require "moonrank.losses.weighted"
 local M = {}
 
 local top_options = declare("mr.losses.TopOptions", {
-  { "n", "integer", default = 10, least = 1, help = "number of rows at the top", also = { "k" } },
+  { "k", "integer", default = 10, least = 1, formerly = "n", renamed = 2, help = "number of rows at the top" },
   { "above", "string", default = "sigmoid", choices = { "sigmoid", "relu" },
     help = "how much row j is above row i: sigma(f_j - f_i) or max(0, f_j - f_i)" },
 }, shared.slope)
 
 ---Makes the Top-N-Rank loss (Liang, Hu, Dong & Honavar 2018, arXiv:1812.04109), one value per list:
----negative DCG of the rows that rank among the first `n` at the current scores. Among rows with
+---negative DCG of the rows that rank among the first `k` at the current scores. Among rows with
 ---equal scores, the row with the lower number comes first. The rank of each top row i is made
 ---differentiable: it is 1 plus the sum over all other rows j of how much j is above i, as `above`
----defines. With "relu", equal scores give every row rank 1, so the scores can grow together.
+---defines. With "relu", equal scores give every row rank 1.
 ---
 ---DCG has gains 2^grade - 1 and is not divided by its ideal value. The definition follows the
 ---paper's abstract and Li et al. (2021, section 3.4). It does not weight several kinds of
 ---feedback, as the paper does. Lists whose grades are all equal have the value 0. The time for a
----list grows with `n` times its number of rows. A bound multiplies the loss by the bound's slope
----for DCG at `n`, which is estimated from random rankings (see mr.bounds.of).
+---list grows with `k` times its number of rows. A bound multiplies the loss by the bound's slope
+---for DCG at `k`, which is estimated from random rankings (see mr.bounds.of).
 ---@param options? mr.losses.TopOptions
 ---@return mr.Loss
----Example: `mr.losses.top_n_rank{n = 1, above = "relu"}(mr.tensor{1, 0}, mr.lists{{1, 0}}):item()   --> -1.0`
+---Example: `mr.losses.top_n_rank{k = 1, above = "relu"}(mr.tensor{1, 0}, mr.lists{{1, 0}}):item()   --> -1.0`
 function M.top_n_rank(options)
   local o = top_options:read("mr.losses.top_n_rank", options)
-  local metric = ("dcg@%d"):format(o.n)
-  local function values(scores, lists) return core.top_n_rank_loss(scores, lists, o.n, o.above == "relu") end
+  local metric = ("dcg@%d"):format(o.k)
+  local function values(scores, lists) return core.top_n_rank_loss(scores, lists, o.k, o.above == "relu") end
   local by_gains = loss.on_counted(metrics.parse "ndcg", function(scores, lists)
     return values(scores, weighted.as_grades(lists, lists:row_weights_like(scores)))
   end)
@@ -53,7 +53,11 @@ local function of_mask(name, of, metric, options)
   local by_weights = loss.on_counted(exact, function(scores, lists)
     return weighted.soft_top(scores, lists, of, o.k, o.tau, o.relevant)
   end)
+  -- Without a bound, those lists count whose loss depends on scores. The hit rate itself is constant in more lists: if
+  -- fewer than k rows are not relevant, every order has a hit.
+  local counted = ("precision@%d"):format(o.k)
   return loss.by_slope({ name = name, metric = text, of = exact, values = values,
+    counted = metrics.parse(counted, o.relevant ~= 1 and { relevant = o.relevant } or nil),
     row_weights = of == "hit" and "its value is a product over rows" or by_weights }, o)
 end
 
@@ -80,7 +84,8 @@ function M.soft_precision(options) return of_mask("soft_precision", "precision",
 ---
 ---   $- 1/P sum_(relevant i) m_i$
 ---
----A bound multiplies the loss by the bound's slope for recall at `k`.
+---Lists with at most `k` rows, with only relevant rows or without relevant rows have the value 0. A
+---bound multiplies the loss by the bound's slope for recall at `k`.
 ---@param options? mr.losses.SoftTopOptions
 ---@return mr.Loss
 ---Example: `mr.losses.soft_recall{k = 1}(mr.tensor{0, 0, 0}, mr.lists{{1, 1, 0}}):item()   --> -0.5`
@@ -93,7 +98,8 @@ function M.soft_recall(options) return of_mask("soft_recall", "recall", "recall"
 ---
 ---   $prod_(relevant i) (1 - m_i) - 1$
 ---
----A bound multiplies the loss by the bound's slope for the hit rate at `k`.
+---Lists with at most `k` rows, with only relevant rows or without relevant rows have the value 0. A
+---bound multiplies the loss by the bound's slope for the hit rate at `k`.
 ---@param options? mr.losses.SoftTopOptions
 ---@return mr.Loss
 ---Example: `mr.losses.soft_hit{k = 1}(mr.tensor{0, 0, 0}, mr.lists{{1, 1, 0}}):item()   --> -0.75`
@@ -101,9 +107,9 @@ function M.soft_hit(options) return of_mask("soft_hit", "hit", "hit", options) e
 
 ---Makes the soft top-k cross entropy loss, one value per list: the mean over rows of the binary cross
 ---entropy between the weights m of mr.losses.soft_precision and relevance (DFTopK: Zhu et al. 2025,
----arXiv:2510.11472). It is computed from
----logits, so no digits are lost where a weight is near 0 or 1. A bound multiplies the loss by the
----bound's slope for precision at `k`.
+---arXiv:2510.11472). It is computed from logits, so no digits are lost where a weight is near 0 or 1.
+---Lists with at most `k` rows, with only relevant rows or without relevant rows have the value 0. A
+---bound multiplies the loss by the bound's slope for precision at `k`.
 ---@param options? mr.losses.SoftTopOptions
 ---@return mr.Loss
 ---Example: `mr.losses.soft_top_k{k = 1}(mr.tensor{0, 0}, mr.lists{{1, 0}}):item() / math.log(2)   --> 1.0`
@@ -113,7 +119,8 @@ local log_rr_options = declare("mr.losses.LogRrOptions", {}, shared.smooth, shar
 
 ---Makes the log RR loss, one value per list: the negative logarithm of smooth RR (mr.smooth.log_rr;
 ---Li et al. 2021, Eq. 16). Its gradient does not vanish for lists with many relevant rows, unlike
----the gradient of mr.losses.rr. A bound multiplies the loss by the bound's slope for RR.
+---the gradient of mr.losses.rr. A list in which all rows are relevant, or none is, has the value 0. A
+---bound multiplies the loss by the bound's slope for RR.
 ---@param options? mr.losses.LogRrOptions
 ---@return mr.Loss
 ---Example: `mr.losses.log_rr()(mr.tensor{0, 0}, mr.lists{{1, 0}}):item() / math.log(1.5)   --> 1.0`

@@ -99,11 +99,14 @@ function M.unknown(declaration, where, name)
   check.unknown("option of " .. where, name, known)
 end
 
----Raises an error because an option was given under both its present and its former name.
-function M.both_names(where, row)
-  local name, former = row[1], row.formerly
-  check.fail("%s: %s and %s are both given, but %s is the former name of %s. Leave out %s", where, name, former, former,
-    name, former)
+---Raises an error because an option was given under two of its names.
+---@param a string
+---@param b string
+function M.both_names(where, row, a, b)
+  local name = row[1]
+  local former = a == name and b or a
+  check.fail("%s: %s and %s are both given, but %s is the former name of %s. Leave out %s", where, a, b, former, name,
+    former)
 end
 
 ---Raises an error because two options were given of which only one is allowed.
@@ -127,16 +130,17 @@ function M.above(where, row, o)
     found(o[row.not_above]))
 end
 
-local warned = {}  -- former names of options for which this process has printed a warning
+local warned = {}  -- pairs "present former" of option names for which this process has printed a warning
 
----Warns that an option was given under its former name, once per process for each option.
-function M.warn_of_former(where, row)
-  if warned[row.formerly] then return end
-  warned[row.formerly] = true
+---Warns that an option was given under its former name, once per process for each pair of names.
+function M.warn_of_former(where, row, former)
+  local pair = row[1] .. " " .. former
+  if warned[pair] then return end
+  warned[pair] = true
   -- this error is raised only to get the position of the script's line, which begins its message
   local _, line = pcall(check.fail, "")
   local text = "%s%s: %s is called %s now. The former name is still accepted; this warning is shown once"
-  check.warn(text:format(line, where, row.formerly, row[1]))
+  check.warn(text:format(line, where, former, row[1]))
 end
 
 local function default_text(row)
@@ -169,7 +173,7 @@ function M.fields(rows)
     local text, default = row.help, default_text(row)
     local parts = { limits_of(row) }
     parts[#parts + 1] = default and "default " .. default
-    parts[#parts + 1] = row.formerly and "formerly " .. row.formerly
+    parts[#parts + 1] = row.formerly and "formerly " .. table.concat(options.former_names(row), " or ")
     parts[#parts + 1] = row.excludes and "not with " .. table.concat(check.names(row.excludes), " or ")
     parts[#parts + 1] = row.required_without and "required without " .. row.required_without
     parts[#parts + 1] = row.requires and "with " .. row.requires

@@ -31,8 +31,9 @@ local parallel_options = declare("mr.plot.Parallel", {
   { "groups", "string[]", expected = "a text for each line",
     help = 'group of each line: lines of the group "" have colours, other groups a look of their own in the legend' },
   "Colours",
-  { "minimize", "boolean", default = false,
-    help = "whether lower is better: the best lines are the darkest ones, on top of others" },
+  { "direction", "string", default = "maximize", choices = { "maximize", "minimize" }, formerly = "minimize",
+    renamed = 2, meant = { [true] = "minimize", [false] = "maximize" },
+    help = "whether higher or lower numbers are better: the best lines are the darkest ones, on top of others" },
   { "zlabel", "string|number", help = "label of the colours" },
   scale.range_row("zrange", "that of the colours", "number of the colours"),
 }, marks.page)
@@ -156,7 +157,7 @@ local function add_layers(panel, o, positions, colors)
     panel.layers[#panel.layers + 1] = { rows = rows_of(groups[name], positions), using = "1:2", text = "lines",
       entry = entry, with = ("lines lw %g lc rgb '%s' dt %s"):format(width_of(#positions[1]), look[1], look[2]) }
   end
-  local sign = o.minimize and -1 or 1
+  local sign = o.direction == "minimize" and -1 or 1
   table.sort(colored, function(a, b)
     if colors[a] ~= colors[b] then return sign * colors[a] < sign * colors[b] end
     return a < b
@@ -248,7 +249,9 @@ function M.parallel(given)
   panel.z = scale.axis(where, { name = "z", range = o.zrange, values = shown, pad = 0 })
   panel.z.label, panel.palette = o.zlabel, {}
   -- the best lines get the dark end of the palette, because dark lines are seen best on white
-  for i, rgb in ipairs(grids.viridis) do panel.palette[o.minimize and i or #grids.viridis - i + 1] = rgb end
+  for i, rgb in ipairs(grids.viridis) do
+    panel.palette[o.direction == "minimize" and i or #grids.viridis - i + 1] = rgb
+  end
   if #panel.entries > 0 and panel.legend == "auto" then panel.legend = "legend" end
   panel.over, panel.count = draw_axes, #positions[1]
   return panel, o

@@ -11,12 +11,6 @@ function M.direction(results, name)
   return registry.direction(own and study.metric or name) or own and study.direction or registry.usual_direction(name)
 end
 
----Returns which values of a number are better, as the direction in the options of mr.table.
-function M.of(results, name)
-  local direction = M.direction(results, name)
-  return direction and (direction == "minimize" and "min" or "max") or nil
-end
-
 ---Notes which columns of a table are results: those with the name of a returned number, and all columns from number
 ---`from` on, which have values of the number `value`. Returns the table.
 ---@param from? integer
@@ -24,8 +18,8 @@ end
 ---@return mr.Table
 function M.note(results, data, made, from, value)
   for c, name in ipairs(made.columns) do
-    if from and c >= from then made.better[name] = M.of(results, value)
-    elseif name == "value" or data:is_number(name) then made.better[name] = M.of(results, name) end
+    if from and c >= from then made.direction[name] = M.direction(results, value)
+    elseif name == "value" or data:is_number(name) then made.direction[name] = M.direction(results, name) end
   end
   return made
 end

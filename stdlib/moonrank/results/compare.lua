@@ -232,9 +232,9 @@ function M.make(results, o)
   notes = table.move(notes, 1, #notes, left and 2 or 1, { left })
   for _, note in ipairs(conventions.notes(results, data, compared, { o.value })) do notes[#notes + 1] = note end
   for i, each in ipairs(corrections[o.correction](p)) do rows[i][8] = each end
-  local direction, means = better.of(results, o.value), { "mean", "mean of other" }
+  local direction, means = better.direction(results, o.value), { "mean", "mean of other" }
   return make_table{ columns = { o.by, "other", "pairs", "mean", "mean of other", "difference", "p", "p corrected" },
-    rows = rows, across = means, better = { mean = direction, ["mean of other"] = direction },
+    rows = rows, across = means, direction = { mean = direction, ["mean of other"] = direction },
     formats = { ["mean"] = "%.4f", ["mean of other"] = "%.4f", difference = "%+.4f" }, notes = notes }
 end
 

@@ -243,7 +243,7 @@ end
 
 local function table_of(rows)
   return tables.new{ columns = { "parameter", "share", "sd" }, rows = rows, formats = { share = "%.3f", sd = "%.3f" },
-    better = { share = "max" } }
+    direction = { share = "maximize" } }
 end
 
 ---Returns a table of every parameter and pair of parameters: the share of the variance, and the

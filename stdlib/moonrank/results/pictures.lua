@@ -130,7 +130,7 @@ function M.parallel(results, o)
   local label = metric_of(results, o.value)
   list[#list + 1] = { name = label, values = colors }
   return require("moonrank.plot").parallel{ axes = list, color = colors, groups = groups, zlabel = label,
-    minimize = results:sign(o.value, o.direction) < 0, title = results.name }
+    direction = results:sign(o.value, o.direction) < 0 and "minimize" or "maximize", title = results.name }
 end
 
 return M

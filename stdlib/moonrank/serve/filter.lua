@@ -35,9 +35,11 @@ local function value_test(name, operator, wanted)
   end
 end
 
----Returns a function that is true for the trials that a filter shows, and sentences about ignored terms.
+---Returns a function that is true for the trials that a filter shows, and a list of sentences about ignored terms.
+---@param text string  the filter: terms such as "loss=ap lr<0.01 done", all of which a trial has to meet
 ---@param known table<string, any>  names of the columns as keys
 ---@return fun(trial: mr.serve.Trial): boolean
+---@return string[] problems
 ---Example: `#select(2, require("moonrank.serve.filter").new("lr<1 x=2", {lr = true}))   --> 1`
 function M.new(text, known)
   local tests, problems = {}, {}

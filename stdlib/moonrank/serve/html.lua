@@ -47,7 +47,7 @@ for _, state in ipairs(require("moonrank.results.left_out").states) do states[st
 ---Returns the name of a trial's state as a CSS class; "other" for a state that is not known.
 function M.state_class(state) return states[state] and state or "other" end
 
----Returns a trial's state as a coloured mark.
+---Returns the name of a trial's state as a coloured mark, in HTML.
 function M.state(state) return ('<span class="state %s">%s</span>'):format(M.state_class(state), M.text(state)) end
 
 ---Returns an HTML table in a box that scrolls if it is wider than the page.
@@ -69,8 +69,8 @@ end
 local icon = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='8' "
   .. "cy='8' r='7' fill='%230b57a4'/%3E%3Ccircle cx='11' cy='6' r='6' fill='%23fff'/%3E%3C/svg%3E"
 
----Returns a page.
----@param path { [1]: string, [2]: string? }[]  places above the page and the page: text and target
+---Returns a whole page of `moonrank serve` as HTML.
+---@param path { [1]: string, [2]: string? }[]  text and link target of each page above this one, then of this page
 ---@param body string  HTML
 ---@param live boolean  whether the browser's script refreshes the page
 ---@param state? string  of the store, without which the script cannot ask whether it changed

@@ -15,7 +15,8 @@ local M = {}
 ---@field params table<string, any>
 ---@field cells table<string, any>  parameters, returned numbers and fields of the trial by the column's name
 
----Returns the studies of a store in the order of their names, with the numbers of their trials.
+---Returns the studies of a store in the order of their names. Each is the study's row, with its number of trials by
+---state (`counts`) and in total (`total`), the time of the last change (`last`) and the best value (`best`).
 ---@param name? string  only the study of this name
 function M.studies(store, name)
   local studies = store:rows("SELECT * FROM studies WHERE ?1 IS NULL OR name = ?1 ORDER BY name", name)
@@ -78,7 +79,7 @@ end
 ---Returns the trials of a study in the order of their numbers, the names of their parameters, and the names of the
 ---numbers that they returned besides the study's metric. Trials with unreadable parameters are left out, with a
 ---warning.
----@param store mr.sweep.Store  `kept`, if it has this field, keeps the trials for later requests
+---@param store mr.sweep.Store  its field `kept`, a table if it is set, caches the trials for later calls
 ---@return mr.serve.Trial[] trials
 ---@return string[] params
 ---@return string[] numbers
@@ -128,7 +129,7 @@ function M.trial(store, study, number)
   return row
 end
 
----Returns the trial of a list with the best value; nil if none is done.
+---Returns the finished trial (state "done") with the best value among `trials`; nil if there is none.
 function M.best(study, trials)
   local best, sign = nil, study.direction == "minimize" and -1 or 1
   for _, trial in ipairs(trials) do

@@ -25,7 +25,8 @@ local function decoded(text)
   return (text:gsub("+", " "):gsub("%%(%x%x)", function(digits) return string.char(tonumber(digits, 16)) end))
 end
 
----Returns the parts of a target "/trial?study=a&number=3": its path, and values of its query, the last and all.
+---Returns the parts of a target such as "/trial?study=a&number=3": its path, and the values of its query by name.
+---`values` has the last value of each name, and `all` has every value.
 ---@param target string
 ---@return { path: string, values: table<string, string>, all: table<string, string[]> }
 ---Example: `require("moonrank.serve.request").parts("/a?b=c+d").path   --> /a`
@@ -43,7 +44,7 @@ function M.parts(target)
   return out
 end
 
----Returns the target of a link to a page, with values of its query in the order of the list.
+---Returns the target of a link to the page `path`, with a query that has the values in the order of `pairs_of`.
 ---@param pairs_of { [1]: string, [2]: any }[]  names and values; a nil or empty value is left out
 ---Example: `require("moonrank.serve.request").target("/a", {{"b", "c d&"}})   --> /a?b=c%20d%26`
 function M.target(path, pairs_of)
@@ -60,7 +61,7 @@ end
 
 local loopback = { ["127.0.0.1"] = true, ["::1"] = true }
 
----Returns true if only this machine can reach the address.
+---Returns true for 127.0.0.1 and ::1, the addresses that only this machine can reach.
 ---@param address string
 function M.is_loopback(address) return loopback[address] == true end
 
@@ -85,8 +86,9 @@ end
 ---@field port integer
 ---@field token string|false  required by a server that other machines can reach
 
----Returns why a request is not answered: a status, a sentence, and further headers. Returns nil if it is answered. A
----request with the token in its query gets the status 303, which sets a cookie.
+---Returns why a request is not answered: a status, a sentence, and further headers. Returns nil if it is answered. If
+---the server requires a token, a request with the token in its query gets the status 303 and a header that sets a
+---cookie.
 ---@param request { method: string, target: string, host: string, cookie: string }
 ---@return integer? status
 ---@return string? sentence

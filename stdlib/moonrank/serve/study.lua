@@ -46,7 +46,7 @@ local function counts_of(study)
   return (#parts > 0 and table.concat(parts, " ") or '<span class="dim">no trials</span>') .. planned
 end
 
----Returns the page with the studies of a store.
+---Returns the page with the studies of a store, as a table: title, path, body (HTML) and live, as for html.page.
 function M.index(store)
   local studies, rows = read.studies(store), {}
   for i, study in ipairs(studies) do
@@ -274,7 +274,8 @@ local function about(study, best)
   return '<dl class="tiles">' .. table.concat(parts) .. "</dl>" .. bar(study)
 end
 
----Returns the page of a study, or nil. `values` of the query: q (the filter), sort, down, page and curve.
+---Returns the page of the study `values.name`, as a table: title, path, body (HTML) and live. Returns nil if the store
+---has no such study. Other `values` of the query are q (the filter), sort, down, page and curve.
 function M.page(store, values)
   local study = read.study(store, values.name or "")
   if not study then return nil end

@@ -87,7 +87,8 @@ local function neighbours(store, study, number)
   return '<p class="choices">' .. table.concat(parts, " ") .. "</p>"
 end
 
----Returns the page of a trial; nil if there is none.
+---Returns the page of the trial `values.number` of the study `values.study`, as a table: title, path, body (HTML) and
+---live. Returns nil if there is no such trial.
 function M.page(store, values)
   local study = read.study(store, values.study or "")
   local number = math.tointeger(tonumber(values.number))
@@ -174,8 +175,8 @@ local function overlaid(store, study, trials)
     or ""
 end
 
----Returns the page that compares the trials of a study which the query names as `trial`; nil if there is no such study.
----`all` has all values of the query by name.
+---Returns the page that compares up to 12 trials of the study `values.study`; nil if there is no such study.
+---`all.trial` has the numbers of the trials. The page is a table: title, path, body (HTML) and live.
 function M.compare(store, values, all)
   local study = read.study(store, values.study or "")
   if not study then return nil end

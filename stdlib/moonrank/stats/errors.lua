@@ -43,7 +43,8 @@ end
 
 ---Returns the coefficient of determination R^2: 1 minus the sum of squared errors over the sum of
 ---squares around the mean of the true values. R^2 is below 0 if predicting that mean for all rows
----has smaller errors. It is NaN if the true values are all equal, or if a value is NaN.
+---has smaller errors. It is NaN if the true values are all equal, or if a value is NaN. Values
+---beyond 1e100 in size, also infinite ones, are errors.
 ---@param predicted mr.Tensor|number[]
 ---@param truth mr.Tensor|number[]
 ---@return number

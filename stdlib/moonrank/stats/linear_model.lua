@@ -257,7 +257,8 @@ end
 ---every level of a factor, or for every combination of levels of several factors. The levels of all
 ---other factors have equal weights, however many rows they have; numeric covariates are at their
 ---means. Intervals are from Student's t: for the mean (low, high), and for one further row
----(prediction_low, prediction_high). Intervals are NaN if the model has no degrees of freedom.
+---(prediction_low, prediction_high). `error` is the standard error of the mean. Errors and
+---intervals are NaN if the model has no degrees of freedom.
 ---@param ... string|mr.stats.LevelOptions  names of factors; options last
 ---@return mr.stats.MarginalMean[]
 ---Example:
@@ -312,8 +313,8 @@ end
 
 ---Predicts the response for further rows. It returns the predicted mean of each row, with intervals
 ---by Student's t: for the mean of rows with these values (low, high), and for a single row
----(prediction_low, prediction_high). A row with a NaN number gets NaN. Intervals are NaN if the
----model has no degrees of freedom.
+---(prediction_low, prediction_high). `error` is the standard error of the mean. A row with a NaN
+---number gets NaN. Errors and intervals are NaN if the model has no degrees of freedom.
 ---@param rows table<string, any[]|mr.Tensor>  by name, all factors and covariates of the model:
 ---  a level, a number for each row
 ---@param options? mr.stats.LevelOptions
@@ -346,7 +347,8 @@ end
 
 ---Tests the differences between all pairs of marginal means of a factor (or of combinations of
 ---several factors) with Student's two-sided t-test. `adjusted` is the p-value after Holm's
----correction for all pairs. `difference` is the mean of `first` minus that of `second`.
+---correction for all pairs. `difference` is the mean of `first` minus that of `second`. `error`, t
+---and p are NaN if the model has no degrees of freedom.
 ---@param ... string  names of factors
 ---@return mr.stats.Contrast[]
 function Model:contrasts(...)

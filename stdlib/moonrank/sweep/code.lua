@@ -47,9 +47,21 @@ local function join(tokens, first, last)
   return table.concat(parts, "\0")
 end
 
-local function file_digest(path, text)
+local former_tokens = setmetatable({}, { __mode = "k" })
+
+-- Returns the tokens of a text; with `round`, those with the names that options had before this round of renamings.
+local function tokens_before(round, text)
+  local tokens = tokens_of(text)
+  if not round then return tokens end
+  former_tokens[tokens] = former_tokens[tokens] or {}
+  local by_round = former_tokens[tokens]
+  by_round[round] = by_round[round] or require("moonrank.sweep.former_code").before(round, tokens)
+  return by_round[round]
+end
+
+local function file_digest(path, text, round)
   local file <close> = not text and core.is_file(path) and io.open(path, "rb") or nil
-  local tokens = (text or file) and tokens_of(text or file:read "a")
+  local tokens = (text or file) and tokens_before(round, text or file:read "a")
   return tokens and digest(join(tokens, 1, #tokens)) or "missing"
 end
 
@@ -112,13 +124,14 @@ end
 
 -- Returns a digest of a function's source text, the variables it names, the constants among these variables, and the
 -- fields it names. If the source is not known, the digest is of the function's bytecode and all globals. If several
--- functions are on the same lines, the digest includes the bytecode as well.
-local function code_of(f)
+-- functions are on the same lines, the digest includes the bytecode as well. With `round`, options in the source text
+-- have their names before this round of renamings.
+local function code_of(f, round)
   local info, variables, parts, fields = debug.getinfo(f, "S"), {}, {}, {}
   local path = info.source:match "^@(.*)"
   if path then core.remember_source(path) end
   local text = path and core.sources[path] or not info.source:match "^[=@]" and info.source
-  local tokens = text and tokens_of(text)
+  local tokens = text and tokens_before(round, text)
   local spans = not tokens and {} or info.what == "main" and { { 1, #tokens } }
     or lexer.functions(tokens, info.linedefined, info.lastlinedefined)
   for _, span in ipairs(spans) do
@@ -200,7 +213,7 @@ local function walk(fields, outer)
   local function of(name) return outer and setmetatable({}, { __index = outer[name] }) or {} end
   return setmetatable({ own = fields.own, brief = fields.brief, roots = fields.roots, lines = fields.lines,
     depth = fields.depth, is_private = false, options = fields.options, fields = fields.fields,
-    formerly = fields.formerly or false, done = of "done", open = of "open", apart = {},
+    former = fields.former, done = of "done", open = of "open", apart = {},
     is_inner = outer ~= nil }, Walk)
 end
 
@@ -253,19 +266,13 @@ end
 
 local as_they_are = {}
 
--- Returns a map from the present to the former names of a library object's options; it is empty if no option of the
--- table was renamed. Texts that earlier program versions stored for a study contain the former names, so the text for a
--- comparison with them is written with former names, too.
-function Walk:names_in(t, is_ours)
-  local options = self.formerly and is_ours and rawget(t, "options")
-  if type(options) == "table" then self.formerly[options] = option_names.former_names end
-  return self.formerly and self.formerly[t] or as_they_are
-end
-
 -- Describes a table on which trials depend by a digest of its contents. Private fields of a library object get no
 -- lines, except for functions of the script in such fields.
 function Walk:contents(path, t, meta, is_ours)
-  local by_text, parts, written = {}, {}, self:names_in(t, is_ours)
+  -- Texts that earlier program versions stored for a study contain former names of options, so the text for a
+  -- comparison with them is written with former names, too.
+  local round = self.former.values
+  local by_text, parts, written = {}, {}, round and option_names.names_before(round, t) or as_they_are
   for key, value in next, t do
     if plain_kinds[type(key)] then by_text[plain_text(written[key] or key)] = key
     else parts[#parts + 1] = self:content(key) .. "\0" .. self:content(value) end
@@ -309,8 +316,8 @@ function Walk:table(path, t)
   local is_data = type(class) == "string" and class:match "^mr%." and check.field(t, "get_fingerprint")
   if is_data then
     local text = self.brief and class or fingerprint.of(t)
-    -- earlier program versions wrote the fingerprint alone
-    return "value", (self.brief or self.formerly) and text or "data of fingerprint " .. text
+    -- program versions before the first renaming of options wrote the fingerprint alone
+    return "value", (self.brief or self.former.values == 1) and text or "data of fingerprint " .. text
   end
   return self:contents(path, t, not is_ours and not self.own[meta] and meta or nil, is_ours)
 end
@@ -336,7 +343,7 @@ function Walk:func(path, f, all)
   if info.what == "C" then return "unseen", "a function of another library" end
   if not ours then
     local fields
-    parts[1], variables, constants, fields = code_of(f)
+    parts[1], variables, constants, fields = code_of(f, self.former.code)
     for field in pairs(fields) do self.fields[field] = true end
     self:add("function", path, parts[1])
   end
@@ -410,7 +417,7 @@ local function options_of(self)
   return found
 end
 
-local function lines_of(run, space, brief, formerly)
+local function lines_of(run, space, brief, former)
   local own, replaced = own_values()
   local roots = { { "run", run } }
   local function add_roots(prefix, named)
@@ -428,7 +435,7 @@ local function lines_of(run, space, brief, formerly)
   add_roots(nil, definitions.all)
   add_roots(nil, replaced)
   local self = walk{ own = own, brief = brief, roots = roots, lines = { rule }, depth = 0, options = {}, fields = {},
-    formerly = formerly and {} or false }
+    former = former or {} }
   -- this loop also visits globals, which functions append to `roots` while it runs
   for _, root in ipairs(roots) do self:visit(root[1], root[2]) end
   local lines = self.lines
@@ -436,7 +443,7 @@ local function lines_of(run, space, brief, formerly)
     local key, path = "module " .. name, core.modules[name]
     if package.loaded[name] ~= nil then
       key = (by_trials[key] and "loaded " or "") .. key
-      lines[#lines + 1] = key .. "\t" .. file_digest(path, core.sources[path])
+      lines[#lines + 1] = key .. "\t" .. file_digest(path, core.sources[path], self.former.code)
     end
   end
   local options = options_of(self)
@@ -465,10 +472,10 @@ local left = {}
 ---mr.args. The trials' function is `run`. A value that trials in this process changed appears as it was before the
 ---trials ran.
 ---@param brief? boolean  true: tensors and data count by their class only, and are not read
----@param formerly? boolean  true: with former names of options, as earlier program versions wrote the text
+---@param former? mr.sweep.Former  write options with former names
 ---Example: `require("moonrank.sweep.code").of(function() return 1 end):match "function run"   --> function run`
-function M.of(run, space, brief, formerly)
-  local all, lines = lines_of(run, space, brief or false, formerly), { rule }
+function M.of(run, space, brief, former)
+  local all, lines = lines_of(run, space, brief or false, former), { rule }
   local keys, entries = parsed(table.concat(all, "\n"))
   local trials = left[all[2]] or { keys = {}, was = {}, now = {} }
   for _, key in ipairs(keys) do
@@ -492,11 +499,13 @@ function M.settle(run, space, before)
 end
 
 -- Returns the digest of a module or file that a study's record names. If a trial loaded it, this is the digest of what
--- the file has now; otherwise it is the digest in the record.
-local function digest_now(key, entry)
+-- the file has now; otherwise it is the digest in the record. With `round`, options in the file have their names before
+-- this round of renamings.
+local function digest_now(key, entry, round)
   if not entry.loaded then return entry.rest end
   local name = key:match "^module (.*)"
-  return file_digest(name and package.searchpath(name, package.path) or key:match "^file (.*)" or "")
+  local path = name and package.searchpath(name, package.path) or key:match "^file (.*)" or ""
+  return file_digest(path, nil, round)
 end
 
 -- Returns the keys of the "holds" lines of all tables and functions around the value at a path, innermost first.
@@ -515,8 +524,9 @@ end
 
 -- Returns the differences between the stored and the current text about the code and the values on which a study's
 -- trials depend. A value that only has another path now is not a difference. A table is left out if a difference is
--- reported for a value in the table.
-local function differences(was, now)
+-- reported for a value in the table. With `round`, the current text has the names of options before this round of
+-- renamings.
+local function differences(was, now, round)
   local keys, old = parsed(was)
   local new_keys, new = parsed(now)
   local out, holding = {}, {}
@@ -528,7 +538,7 @@ local function differences(was, now)
   local function compare(key)
     local path, is_file = key:match "^%l+ (.*)$", (old[key] or new[key]).is_file
     local before, after = old[key] and old[key].rest, new[key] and new[key].rest
-    if is_file and not after then after = digest_now(key, old[key]) end
+    if is_file and not after then after = digest_now(key, old[key], round) end
     local is_whole = key:match "^holds "
     local is_said = is_whole and (holding[key] or old[key] and new[key] and old[key].is_listed and new[key].is_listed)
     local same = before == after or is_said or is_file and not before
@@ -556,21 +566,39 @@ local function differences(was, now)
   return out
 end
 
----Compares the text of a study's code and values in the store with the text of this run. Returns a line for each
----change, or nil if nothing changed. The second result is false if the stored text has an older form and cannot be
----compared.
+---Rounds of renamings before which options have their names in a text about code and values. An earlier program version
+---wrote the values, and an earlier version of the script has the code.
+---@class mr.sweep.Former
+---@field values? integer  for options of the library's objects; without it, they have their present names
+---@field code? integer    for options in the source text of functions and modules
+
+-- All ways in which a stored text can have former names of options, the latest first.
+local formers = {}
+for values = option_names.rounds + 1, 1, -1 do
+  for code = option_names.rounds + 1, 1, -1 do
+    local former = { values = values <= option_names.rounds and values or nil,
+      code = code <= option_names.rounds and code or nil }
+    if next(former) then formers[#formers + 1] = former end
+  end
+end
+
+---Compares the text of a study's code and values in the store with the text of this run. Returns a text with a line for
+---each of the first 12 changes and the number of further ones, or nil if nothing changed. The second result is false if
+---the stored text has an older form and cannot be compared.
 ---@param was string  a study's text in the store
 ---@param now string  the text of this run
----@param formerly? fun(): string  makes the text of this run with former names of options, as earlier versions did
+---@param before? fun(former: mr.sweep.Former): string  makes the text of this run with former names of options
 ---@return string? lines
 ---@return boolean comparable
-function M.changes(was, now, formerly)
+function M.changes(was, now, before)
   if was:sub(1, #rule) ~= rule then
     return "  its code cannot be compared, because an earlier version of moonrank recorded it in another form", false
   end
   local out = differences(was, now)
-  local former = #out > 0 and formerly and differences(was, formerly()) or out
-  if #former < #out then out = former end
+  for _, former in ipairs(before and formers or {}) do
+    local found = #out > 0 and differences(was, before(former), former.code) or out
+    if #found < #out then out = found end
+  end
   if #out == 0 then return nil, true end
   if #out > most_shown then out[most_shown + 1] = ("... and %d more"):format(#out - most_shown) end
   return core.safe_text("  " .. table.concat(out, "\n  ", 1, math.min(#out, most_shown + 1)), true), true
@@ -596,8 +624,8 @@ function M.with_options(text, options)
 end
 
 ---Returns the text `now` of a study's code and values, and adds two kinds of lines: for modules and files that only the
----earlier text `was` names, and for those that a trial loaded. It is an error if a module or file changed since the
----study began.
+---earlier text `was` names, and for those that a trial loaded. It is an error if a module or file in `loaded` has
+---another digest in `now`.
 ---@param now string
 ---@param was? string
 ---@param loaded? table<string, string>  from `loaded`: a digest by "module NAME" or "file PATH"

@@ -57,7 +57,8 @@ function M.forget(folder)
   os.remove(folder)  -- removes the folder if it is empty, and fails silently if a script has put files into it
 end
 
----Removes checkpoints and empty folders of ended trials, also of those that ended just before a run was killed.
+---Removes mr.fit's checkpoints of ended trials, also of those that ended just before a sweep was killed. Also removes
+---all empty folders of trials.
 ---@param is_over fun(number: integer): boolean  whether the trial with this number has ended for good
 function M.tidy(folder, is_over)
   for number, of_trial in pairs(trial_folders(folder)) do

@@ -27,7 +27,7 @@ put.table = function(parts, value)
   end
 end
 
----Returns nested tables, strings, numbers (with all bits) and booleans as bytes. Other values are errors.
+---Returns nested tables, strings, numbers (with all bits), booleans and nil as bytes. Other values are errors.
 ---Example: `#require("moonrank.sweep.frame").pack(true)   --> 1`
 function M.pack(value)
   local parts = {}
@@ -62,7 +62,7 @@ function M.unpack(bytes)
   return value
 end
 
----The characters that JSON escapes by a letter, with their escapes.
+---The characters that have an escape of two characters in JSON, such as "\n", with their escapes.
 M.escapes = { ['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t" }
 
 local function json(value)

@@ -11,7 +11,7 @@ local pause <const> = 1.0  -- seconds between two writes of trials' reports to t
 ---@class mr.sweep.Heard
 local Heard = check.class("mr.sweep.Heard")
 
----Makes an empty list of reports for the trials of a study.
+---Makes an object that writes the reports of a study's running trials to the store.
 function M.new(store, study)
   return setmetatable({ store = store, study = study, unwritten = {}, at = core.clock() }, Heard)
 end
@@ -25,7 +25,9 @@ local function write(self)
   end
 end
 
----Adds a report of a running trial. A store that cannot be written is no error: the end of the trial writes all.
+---Adds a report of a running trial. If a second has passed since the last write, all reports added since then are
+---written to the store. A store that cannot be written is not an error, because the end of the trial writes all its
+---reports.
 ---@param report { step: integer, values: table<string, number> }
 function Heard:add(number, report)
   self.unwritten[number] = self.unwritten[number] or {}

@@ -110,7 +110,8 @@ function Live:say(text)
   self.out:write(core.safe_text(text, true), "\n")
 end
 
----Prints a sweep's final summary: the numbers of trials, the best, and why the first five failed or killed ended.
+---Prints a sweep's final summary: the numbers of trials, the best trial, and why the first five failed or killed trials
+---ended. A quiet display prints nothing.
 function Live:finish()
   self:say(self:summary({}, 1))
   local shown = 0

@@ -213,7 +213,8 @@ function M.open(path, store, study)
   return self
 end
 
----Adds the trials that have ended and are not in the journal, in the order of their numbers.
+---Adds the trials that have ended to the journal, in the order of their numbers. Trials that the journal already has
+---with their present state are skipped.
 ---@param only? integer  the number of a trial: add this one
 ---@return integer  how many trials were added
 function Journal:add(only)

@@ -170,9 +170,11 @@ end
 
 ---Converts what a trial's function returned to the trial's outcome: state, value of the metric, and other numbers and
 ---values per list. Raises an error if the result cannot be stored, e.g. if it is not a number or a table of numbers by
----name. `assumed` is true if the script gave neither a metric nor a direction.
+---name. If the value of the metric is NaN or infinite, the state is "failed", else "done". `assumed` is true if the
+---script gave neither a metric nor a direction.
 ---@param result any                                                     what the trial's function returned
 ---@param o? { metric?: string, direction?: string, assumed?: boolean }  as in mr.sweep.Context
+---@return mr.sweep.Outcome
 function M.of(result, o)
   o = o or {}
   local metric, reports, directions = o.metric, nil, {}

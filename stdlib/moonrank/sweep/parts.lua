@@ -105,9 +105,10 @@ function M.choice(values)
   return part
 end
 
----Makes a parameter that is an integer from `first` to `last`, both included, in steps of `step`.
+---Makes a parameter that is one of the integers first, first + step, ... up to `last`, which is included if a step
+---reaches it.
 ---@param first integer
----@param last integer
+---@param last integer  at least `first`
 ---@param step? integer  default 1
 ---@return mr.sweep.Part
 ---Example: `mr.range(1, 5)   --> range(1, 5)`
@@ -123,7 +124,7 @@ end
 
 ---Makes a parameter whose values are the seeds 1 to `count`. In a grid, every combination of the other parameters is
 ---then repeated with each seed.
----@param count integer
+---@param count integer  1 to 1000
 ---@return mr.sweep.Part
 ---Example: `mr.seeds(3)   --> choice(1, 2, 3)`
 function M.seeds(count)
@@ -183,8 +184,8 @@ function M.integer(low, high, options)
   return setmetatable({ kind = "integer", low = low, high = high, step = 1, points = o.points, log = o.log }, Part)
 end
 
----Makes a condition: the parameters in `parts` exist only if the parameter `name` has a certain value. The parameter
----`name` is in the same table of the space as the condition. A condition is an entry of that table without a name,
+---Makes a condition: the parameters in `parts` exist only if the parameter `name`, which is a choice or an integer, has
+---a certain value. The parameter `name` is in the same table of the space as the condition. A condition has no name:
 ---`{model = mr.choice{"linear", "mlp"}, mr.when("model", "mlp", {layers = mr.range(1, 3)})}`. Conditions may be nested.
 ---Two conditions that exclude each other may have parameters of the same name.
 ---@param name string    the parameter that decides

@@ -131,15 +131,16 @@ local function objection(store, study, context, job)
   end
 end
 
----Raises an error if a study's trials used other data than the script has now, or have no record of their data.
+---Raises an error if a study's trials used other data than the script has now, if they have no record of their data, or
+---if their data cannot be made again for a comparison.
 ---@param job fun(number: integer): mr.sweep.Job  returns what a trial needs to run again
 function M.check(store, study, context, job)
   local why = objection(store, study, context, job)
   if why then check.fail("%s", why) end
 end
 
----Records that a study continues with `force = true` although its trials used other data. If the code changed, too,
----only the change of code is recorded, because trials may run long before they use their data.
+---If a study's trials used other data than the script has now, records that the study continues with `force = true`. If
+---the code changed, too, only the change of code is recorded, because trials may run long before they use their data.
 ---@param job fun(number: integer): mr.sweep.Job  returns what a trial needs to run again
 function M.note(store, study, context, job)
   for _, field in ipairs{ "data", "script", "form of the recorded code" } do

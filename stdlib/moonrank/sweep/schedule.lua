@@ -52,7 +52,8 @@ end
 ---@field folder string          of the study
 ---@field lock? mr.FileLock      lock in the folder; no other process runs the study
 
----Makes the schedule of a study from its trials in the store. Trials that ended there are not run again.
+---Makes the schedule of a study from its trials in the store. Trials that ended there are not run again, except failed
+---and killed ones with retries left.
 ---@param o mr.sweep.Schedule.Options
 function M.new(o)
   local self = setmetatable({
@@ -87,7 +88,7 @@ end
 -- Returns true if a trial's checkpoint is not needed any more. A killed trial may still continue from it.
 function Schedule:_is_over(trial) return self:is_final(trial) and trial.state ~= "killed" end
 
----Removes the checkpoints of ended trials at the end of a sweep.
+---Removes the checkpoints of ended trials at the end of a sweep. A killed trial keeps its checkpoint.
 function Schedule:tidy()
   files.tidy(self.folder, function(number) return self.trials[number] and self:_is_over(self.trials[number]) end)
 end
@@ -239,7 +240,8 @@ function Schedule:job(trial)
     folder = files.of_trial(self.folder, trial.number), pause = self.halving and self.halving:pause_at(trial) or nil }
 end
 
----Returns the progress of the trials with which the pruner may compare a trial: earlier ones after `known`.
+---Returns the progress of the trials with which the pruner may compare a trial: those of earlier generations, without
+---the trials up to number `known`.
 ---@param known? integer  largest number of a trial that the caller has already (default 0)
 ---@return mr.sweep.Progress[]  empty without a pruner
 function Schedule:others(trial, known)

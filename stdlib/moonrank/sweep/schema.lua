@@ -90,7 +90,8 @@ end
 ---transaction.
 ---@param only_reads boolean   whether the program only reads the store
 ---@param is_checked? boolean  whether the rows are known to be intact, so that they are not checked
----@return boolean?  whether damaged rows are left out
+---@return string? objection
+---@return boolean? leaves_out  whether damaged rows are left out; nil with an objection
 function M.objection(database, path, only_reads, is_checked)
   database:run("BEGIN", {}, 0)
   local version, id, found = M.version_of(database), pragma(database, "application_id"), schema_of(database)

@@ -4,6 +4,7 @@ local check = require "moonrank.check"
 local code = require "moonrank.sweep.code"
 local command = require "moonrank.sweep.command"
 local fingerprint = require "moonrank.data.fingerprint"
+local options = require "moonrank.options"
 local forced = require "moonrank.sweep.forced"
 local setting = require "moonrank.system.settings"
 local usage = require "moonrank.args.usage"
@@ -11,15 +12,25 @@ local usage = require "moonrank.args.usage"
 local M = {}
 
 ---Returns the option `settings` as the text in a study's row: a line "NAME = VALUE" for each, sorted by name.
----@param formerly? boolean  true: with former names of options, as earlier program versions wrote the text
-function M.settings_text(settings, formerly)
+---@param round? integer  write options with their names before this round of renamings, as earlier program versions did
+function M.settings_text(settings, round)
   local lines = {}
   for _, name in ipairs(check.names(settings)) do
-    local text = ("%s = %s"):format(name, setting.text("mr.sweep", name, settings[name], formerly))
+    local text = ("%s = %s"):format(name, setting.text("mr.sweep", name, settings[name], round))
     check.utf8("mr.sweep", "a setting", text)
     lines[#lines + 1] = text
   end
   return table.concat(lines, "\n")
+end
+
+---Returns true if the text of a study's settings in a store says the same as `settings`, perhaps with former names of
+---options.
+---@param stored string
+function M.has_settings(stored, settings)
+  for round = 1, options.rounds do
+    if stored == M.settings_text(settings, round) then return true end
+  end
+  return stored == M.settings_text(settings)
 end
 
 -- Returns a line for each part of the option `data`: the SHA-256 of a file, or the fingerprint of data.
@@ -41,12 +52,13 @@ local function script_text(text, whole)
   return text
 end
 
--- Returns the fields of a study's row that describe code; `formerly` makes the text with former names of options.
+-- Returns the fields of a study's row that describe code. `script_before` makes the text `script` with former names of
+-- options.
 local function code_of(run, space, in_worker)
   local script_name, whole = command.script_of(run)
   local text = code.of(run, space, in_worker)
   return { script_name = script_name, code = text, script = script_text(text, whole),
-    formerly = function() return { script = script_text(code.of(run, space, in_worker, true), whole) } end }
+    script_before = function(former) return script_text(code.of(run, space, in_worker, former), whole) end }
 end
 
 ---Returns the fields of the row that a study gets in the store, from the options of mr.sweep.
@@ -54,17 +66,15 @@ end
 ---@param in_worker boolean  true in a worker, which does not compute checksums of data
 function M.describe(o, in_worker)
   local code_row = code_of(o.run, o.space, in_worker)
-  local function formerly()
-    return { settings = M.settings_text(o.settings, true), script = code_row.formerly().script }
-  end
   return {
     name = o.name, code = code_row.code, space = o.space:describe(),
     sampler = o.sampler:describe() .. (o.pruner and ", pruner " .. o.pruner:describe() or ""),
     seed = o.seed, direction = o.direction, metric = o.metric, script = code_row.script,
     script_name = code_row.script_name, settings = M.settings_text(o.settings),
     data = in_worker and "" or data_text(o.data), planned = o.trials, version = core.version(),
-    -- `formerly` makes `settings` and `script` with former names of options, for texts of earlier versions.
-    formerly = formerly,
+    -- for comparisons with rows of earlier program versions, whose texts have former names of options
+    script_before = code_row.script_before,
+    has_settings = function(stored) return M.has_settings(stored, o.settings) end,
   }
 end
 
@@ -116,7 +126,7 @@ end
 -- Returns the changes of a study's code since its row was stored, as text; nil if nothing changed. The second result is
 -- false if the stored code has an older form and cannot be compared.
 local function script_changes(was, now)
-  local lines, comparable = code.changes(was.script, now.script, function() return now.formerly().script end)
+  local lines, comparable = code.changes(was.script, now.script, now.script_before)
   local explained = lines and lines:find("run.", 1, true) and " (run is the function of the trials; run.x is a "
     .. "variable x that it uses)" or ""
   return lines and explained .. ":\n" .. lines .. unseen(now.script), comparable
@@ -127,7 +137,7 @@ local function changes(was, now)
   local parts, changed = {}, {}
   for _, field in ipairs(compared) do
     local a, b = tostring(was[field] or "none"), tostring(now[field] or "none")
-    if a ~= b and not (field == "settings" and a == now.formerly().settings) then
+    if a ~= b and not (field == "settings" and now.has_settings(a)) then
       parts[#parts + 1], changed[#changed + 1] = ("the %s changed:\n  %s"):format(field, M.difference(a, b)), field
     end
   end
@@ -181,8 +191,9 @@ end
 function M.has_other_code(was, run, space) return script_changes(was, code_of(run, space, false)) ~= nil end
 
 ---Returns the study's row in the store, and creates the row if it is missing. It is an error if the study's space,
----code, settings or data differ from those in the store, unless `force` is true. Another metric is an error even with
----`force`, because ended trials would keep their values of the first metric.
+---sampler, seed, direction, metric, code, settings or data differ from those in the store, unless `force` is true. If
+---trials have results, another metric is an error even with `force`, because they would keep values of the first
+---metric.
 ---
 ---With `force`, the row of a changed study has the changes, but the store does not have them yet. The second result
 ---writes them. Without trials that will run, it writes only the metric and the direction, by which results are read:

@@ -31,7 +31,7 @@ function M.check_names(names)
 end
 
 ---Returns the name of the number by which the sweep may prune a trial; nil if the sweep does not prune trials. Records
----`epochs` for the pruner.
+---`epochs` for the pruner. Any other value than a trial is an error.
 ---@param trial mr.Trial
 ---@param epochs? integer  number of epochs that the trial trains
 function M.pruned_by(trial, epochs)
@@ -80,9 +80,10 @@ function Trial.__index(self, name)
 end
 
 ---Reports the trial's values at a step, e.g. after every epoch. The sweep's pruner may end the trial during this call;
----the trial is then marked as pruned.
----@param step integer   growing from one report to the next
----@param values number|table<string, number>  the metric's value, or several values by name
+---the trial is then marked as pruned. Under hyperband, the trial may pause here, and run again later. If the value of
+---the sweep's metric is NaN, the trial fails.
+---@param step integer   larger than the step of the previous report
+---@param values number|table<string, number>  the value of the sweep's metric, or several values by name
 function methods:report(step, values)
   local state = rawget(self, "_state")
   local reports = state.reports

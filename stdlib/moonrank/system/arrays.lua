@@ -44,8 +44,9 @@ function M.load_tensors(path)
   return by_name(names, tensors)
 end
 
----Writes tensors to a file for other programs: safetensors, .npz (not compressed) or .npy. The file is
----written as a whole or not at all. An existing file is replaced only if it has the same format.
+---Writes tensors to a file for other programs: .safetensors, .npz (not compressed) or .npy. The
+---file is written as a whole or not at all. An existing file is replaced only if it has the same
+---format, and a .safetensors file only if mr.save_tensors wrote it; otherwise it is an error.
 ---@param path string
 ---@param tensors table<string, mr.Tensor>|mr.Tensor  tensors by name; for .npy one tensor
 ---Example:

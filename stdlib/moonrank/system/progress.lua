@@ -29,7 +29,7 @@ local progress_options = declare("mr.progress.Options", {
 local Progress = {}
 Progress.__index = Progress
 
----Returns a duration as text to two or three digits, or to the minute if it is ten minutes or longer.
+---Returns a duration in seconds as text with units that suit it, such as "50 ms", "1.5 s", "12 min" or "2 h 05 min".
 ---Example: `require("moonrank.system.progress").duration(90)   --> 1 min 30 s`
 function M.duration(seconds)
   seconds = math.min(seconds, 1e12)  -- a damaged store may contain any number of seconds
@@ -81,7 +81,8 @@ function Progress:_text(done, values, now)
   return table.concat(parts, "  ")
 end
 
----Reports that `done` steps are done. A terminal shows it at most ten times a second, and at the last step.
+---Reports that `done` steps are done. The display shows the first call and the last step. Other calls are shown at most
+---ten times a second on a terminal, else at most once in `interval` seconds.
 ---@param done integer
 ---@param values? table  names and values to show, in this order: {{"loss", 0.25}, {"ndcg", 0.6}}
 function Progress:update(done, values)

@@ -13,7 +13,7 @@ local M = {}
 ---@field refuse fun(why: string)        raises the error for a value without a text
 ---@field functions? string              text for a function; without it, functions are errors
 ---@field options_only? boolean          whether a model is written without its parameters
----@field formerly? boolean              whether options of the library's objects have their former names
+---@field round? integer                 options of objects have their names before this round of renamings
 
 local text_of
 
@@ -61,7 +61,7 @@ local function fields_text(manner, t, above, names)
 end
 
 -- Returns the content of a table as text, without the outer braces.
-local function inside(manner, t, above, names)
+local function inside(manner, t, above)
   if above[t] then manner.refuse "contains itself" end
   above[t] = true
   local text
@@ -70,7 +70,7 @@ local function inside(manner, t, above, names)
     for i, each in ipairs(t) do parts[i] = text_of(manner, each, above) end
     text = table.concat(parts, ",")
   else
-    text = fields_text(manner, t, above, names)
+    text = fields_text(manner, t, above, manner.round and option_names.names_before(manner.round, t))
   end
   above[t] = nil
   return text
@@ -103,8 +103,7 @@ local function object_text(manner, value, above)
   local name = check.field(value, "kind") or check.field(value, "name")
   if type(options) == "table" then
     local parameters = manner.options_only and "" or parameters_text(value)
-    local names = manner.formerly and option_names.former_names or nil
-    return ("%s{%s}%s"):format(name or class or "", inside(manner, options, above, names), parameters)
+    return ("%s{%s}%s"):format(name or class or "", inside(manner, options, above), parameters)
   end
   if is_named_bound(value, name) then return name end
   local ours = type(class) == "string" and class:match "^mr%."
@@ -130,7 +129,8 @@ end
 
 ---Returns a setting's value as text. An array of several values has commas and no outer braces.
 ---@param caller string  function name for errors
----@param formerly? boolean  whether options of objects have their former names, as in files of earlier versions
+---@param round? integer  options of objects have their names before this round of renamings, as in files of earlier
+---   versions
 ---Example: `require("moonrank.system.settings").text("mr.sweep", "sizes", {8, 16})   --> 8,16`
 ---Example:
 ---```lua
@@ -138,9 +138,9 @@ end
 ---require("moonrank.system.settings").text("mr.sweep", "model", model)   --> {bias = true, layers = {8,16}}
 ---```
 ---Example: `require("moonrank.system.settings").text("mr.sweep", "k", "1")   --> "1"`
-function M.text(caller, name, value, formerly)
+function M.text(caller, name, value, round)
   local function refuse(why) check.fail("%s: setting '%s' %s", caller, name, why) end
-  local manner = { refuse = refuse, formerly = formerly }
+  local manner = { refuse = refuse, round = round }
   local text = text_of(manner, value, {})
   local is_row = type(value) == "table" and not getmetatable(value) and #value > 1 and is_list(value)
   return is_row and text:sub(2, -2) or text
@@ -148,15 +148,16 @@ end
 
 ---Returns the value of an option of mr.fit as text. A model is written as its options, without its parameters. All
 ---functions have the same text, because fit/script_code compares the code of functions.
----@param formerly? boolean  whether options of objects have their former names, as in files of earlier versions
+---@param round? integer  options of objects have their names before this round of renamings, as in files of earlier
+---   versions
 ---Example:
 ---```lua
 ---local loss = mr.losses.ndcg{steepness = 2}
 ---require("moonrank.system.settings").of_option(loss)   --> ndcg{bound = none, steepness = 2}
 ---```
-function M.of_option(value, formerly)
+function M.of_option(value, round)
   local function refuse(why) check.fail("mr.fit: an option %s", why) end
-  local manner = { refuse = refuse, functions = "a function", options_only = true, formerly = formerly }
+  local manner = { refuse = refuse, functions = "a function", options_only = true, round = round }
   return text_of(manner, value, {})
 end
 

@@ -33,8 +33,8 @@ function M.placed(o, tabular)
   return form:format(escape.latex((o.caption:gsub("%s+", " "))), label, tabular)
 end
 
----Returns the values of a list in another order: first those in `first`, in this order, then the others as they were. A
----value of `first` that the list lacks is an error.
+---Returns another order of `values`: first the values in `first`, in this order, then the others as they were. It is an
+---error if `values` lacks a value of `first`, or if `first` has a value twice.
 ---@param what string  what the values are, for the error: "system"
 ---@param values any[]
 ---@param first any[]
@@ -91,8 +91,9 @@ end
 
 -- Returns by name whether the largest ("max") or the smallest ("min") number of a column of results is best.
 local function better_of(self)
-  if next(self.better) then return self.better end
   local found, registry = {}, require "moonrank.metrics.registry"
+  for name, direction in pairs(self.direction) do found[name] = direction == "minimize" and "min" or "max" end
+  if next(found) then return found end
   for c, name in ipairs(self.columns) do
     local mark, direction = self.mark[name], registry.usual_direction(name) or registry.usual_direction(name:lower())
     if mark == "max" or mark == "min" then found[name] = mark
@@ -114,7 +115,7 @@ local function sorting_column(self, order, better)
   end
   if order == "mean" then
     check.fail("table:to_latex: order is 'mean', but no column is known to have results. Pass the name of a column, "
-      .. "or mr.table{better = {NAME = \"max\"}}")
+      .. "or mr.table{direction = {NAME = \"maximize\"}}")
   end
   check.unknown("order of table:to_latex", order, { "given", "mean", table.unpack(self.columns) })
 end

@@ -95,7 +95,7 @@ function lists_methods:factor_scores(p, q, users, items) return core.factor_scor
 
 ---Returns the same lists with the probabilities with which their rows were drawn as negatives. Losses
 ---that correct for them read these (mr.losses.sampled_softmax). Batches of a dataset have lists without
----probabilities.
+---probabilities, except a batch of all lists in their order.
 ---@param q mr.Tensor  [rows] numbers above 0
 ---@return mr.Lists
 ---Example:
@@ -133,20 +133,20 @@ function lists_methods:weighted(options) return weights.with(self, weights.optio
 local plain = { to = lists_methods.to, select = lists_methods.select, with_relevance = lists_methods.with_relevance,
   with_weights = lists_methods.with_weights }
 
----Returns the same lists, whose relevance is read as another type.
+---Returns the same lists with grades (the field `relevance`) of another type.
 ---@param dtype string  "float32" or "float64"
 ---@return mr.Lists
 ---Example: `mr.lists{{1, 0}}:to("float64").relevance   --> {1, 0}  mr.Tensor {2} float64`
 function lists_methods:to(dtype) return weights.keep(self, plain.to(self, dtype)) end
 
----Returns the lists with these numbers, in this order.
----@param index mr.Tensor  int64
+---Returns the lists whose numbers are in `index`, in this order. A number may occur several times.
+---@param index mr.Tensor  int64, numbers of lists from 1
 ---@return mr.Lists
 ---Example: `mr.lists{{1, 0}, {0}}:select(mr.tensor({2}, {dtype = "int64"})).rows   --> 1`
 function lists_methods:select(index) return weights.keep(self, plain.select(self, index), index) end
 
----Returns the same lists with other relevance.
----@param relevance mr.Tensor  [rows]
+---Returns the same lists with other grades of their rows.
+---@param relevance mr.Tensor  [rows] grades
 ---@return mr.Lists
 ---Example: `mr.lists{{1, 0}}:with_relevance(mr.tensor{0, 2}).relevance   --> {0, 2}  mr.Tensor {2} float32`
 function lists_methods:with_relevance(relevance)

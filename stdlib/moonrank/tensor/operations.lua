@@ -224,12 +224,13 @@ local function batch_norm_read(x, gain, bias, options)
   return o, of
 end
 
----Normalizes channels to mean 0 and variance 1 over all rows of the batch, then multiplies by gain
----and adds bias (Ioffe and Szegedy 2015). A model keeps the running means and variances as buffers:
----`y, self.mean, self.variance = x:batch_norm(self.gain, self.bias, {mean = self.mean, variance =
----self.variance, training = batch.training})`. The running variances divide by the number of rows
----minus 1. The variances that normalize the batch divide by the number of rows. With `training =
----false`, the running means and variances normalize the batch, and are returned unchanged.
+---Normalizes each channel to mean 0 and variance 1 over all its values in the batch, then
+---multiplies by gain and adds bias (Ioffe and Szegedy 2015). A model keeps the running means and
+---variances as buffers: `y, self.mean, self.variance = x:batch_norm(self.gain, self.bias, {mean =
+---self.mean, variance = self.variance, training = batch.training})`. With n values in a channel,
+---the running variances divide by n - 1, and the variances that normalize the batch by n. In
+---training, n below 2 is an error. With `training = false`, the running means and variances
+---normalize the batch, and are returned unchanged.
 ---@param gain mr.Tensor  [channels]
 ---@param bias mr.Tensor  [channels]
 ---@param options mr.BatchNormOptions

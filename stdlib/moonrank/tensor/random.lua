@@ -27,6 +27,8 @@ end
 
 ---Lets random calls without a seed of their own use `seed`, and streams that depend on `name`, until the returned value
 ---is closed, as by `local _ <close> = ...` at the end of a block.
+---@param seed integer
+---@param name string  part of the streams' names, such as "step 3"
 ---@param rows_before? integer  rows of the batch that processes with a lower number hold (default 0)
 ---@return any  to be closed
 function M.scope(seed, name, rows_before)

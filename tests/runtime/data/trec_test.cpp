@@ -24,7 +24,7 @@ TEST_CASE("read_trec_run reads plain and gzipped files with any blanks and line 
     const DocumentRows rows = mr::read_trec_run(path);
     CHECK(rows.ids == std::vector<std::string>{"b", "a"});
     CHECK(rows.sizes == std::vector<int64_t>{2, 1});
-    CHECK(rows.documents == std::vector<std::string>{"x", "y", "y"});
+    CHECK(rows.documents == mr::Names{"x", "y", "y"});
     CHECK(rows.values == std::vector<float>{1e-3F, 4, -2});
   }
 }
@@ -106,7 +106,7 @@ TEST_CASE("judge matches the rows of a run with the judgments of the qrels") {
   const Lists qrels = lists_of(mr::read_trec_qrels(files.file("q", "2 0 a 1\n1 0 a 1\n1 0 b 2\n3 0 z -1\n")));
   const mr::JudgedRun judged = mr::judge(run, qrels, {"1", "2", "3"});
   CHECK(judged.lists.sizes() == std::vector<int64_t>{2, 0, 1});
-  CHECK(judged.lists.documents() == std::vector<std::string>{"b", "u", "a"});
+  CHECK(judged.lists.documents() == mr::Names{"b", "u", "a"});
   CHECK(judged.lists.relevance() == std::vector<float>{2, 0, 0});
   CHECK(judged.judgments.sizes() == std::vector<int64_t>{2, 1, 0});
   CHECK(judged.judgments.relevance() == std::vector<float>{1, 2, 1});

@@ -16,11 +16,12 @@ TEST_CASE("name_order orders names by their bytes, equal names by position") {
         names[a].begin(), names[a].end(), names[b].begin(), names[b].end(),
         [](char x, char y) { return static_cast<unsigned char>(x) < static_cast<unsigned char>(y); });
   });
-  CHECK(mr::name_order(names) == expected);
-  const auto repeated = mr::first_repeated(names, expected);
+  const mr::Names together(names);
+  CHECK(mr::name_order(together) == expected);
+  const auto repeated = mr::first_repeated(together, expected);
   REQUIRE(repeated);
   CHECK(repeated->again == 8);
   CHECK(repeated->before == 1);
-  CHECK_FALSE(mr::first_repeated(std::vector<std::string>{"b", "a"}, {1, 0}));
-  CHECK(mr::name_order({}).empty());
+  CHECK_FALSE(mr::first_repeated(mr::Names{"b", "a"}, {1, 0}));
+  CHECK(mr::name_order(mr::Names()).empty());
 }

@@ -63,7 +63,7 @@ describe("mr.bounds.distribution with beta", function()
   end)
 
   it("samples a metric defined in Lua to the moments of the same built-in metric", function()
-    mr.metrics.define("spec_wrong_pairs_beta", wrong_pairs, { minimize = true })
+    mr.metrics.define("spec_wrong_pairs_beta", wrong_pairs, { direction = "minimize" })
     for _, shape in ipairs{ { n = 9, p = 3, beta = 1 }, { n = 60, p = 20, beta = -0.5 } } do
       local found = mr.bounds.distribution("spec_wrong_pairs_beta", shape)
       local twin = mr.bounds.distribution("nrbp_loss", shape)

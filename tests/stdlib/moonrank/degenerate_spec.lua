@@ -10,7 +10,7 @@ mr.metrics.define("spec_gain", function(ranks, lists) return lists:mean(lists.re
 mr.metrics.define("spec_share", function(_, lists) return lists:mean(lists.relevance) end)
 mr.metrics.define("spec_top_two", function(ranks, lists) return lists:sum(lists.relevance * ranks:le(2)) end)
 mr.metrics.define("spec_low", function(ranks, lists) return lists:mean(ranks * lists.relevance:eq(0)) end,
-  { minimize = true })
+  { direction = "minimize" })
 
 local names = { "ap", "rr", "rbp(0.8)", "nrbp(0.8)", "nrbp_loss", "wrong_pairs", "ndcg", "dcg", "err", "auc", "bpref",
   "r_precision", "spec_gain", "spec_share", "spec_top_two", "spec_low" }

@@ -169,7 +169,7 @@ describe("mr.fit with checkpoint", function()
       if bytes_of(path) ~= was then epochs[#epochs + 1] = 5 end
       return epochs
     end
-    equal(written{ epochs = 2 }, { 2, 4, 5 })
+    equal(written{ every = 2 }, { 2, 4, 5 })
     equal(written{ minutes = 10 }, { 5 })
     equal(written{ minutes = 0 }, { 1, 2, 3, 4, 5 })
   end)
@@ -208,7 +208,7 @@ describe("mr.fit with checkpoint", function()
     for _, bad in ipairs{ { "folder/", "folder" }, { ("n"):rep(300), "File name too long" } } do
       raises(function() fit(cases[2], { checkpoint = path .. bad[1] }) end, "checkpoint", path .. bad[1], bad[2])
     end
-    raises(function() fit(cases[2], { checkpoint = { path = path, epoch = 2 } }) end, "'epoch'", "'epochs'")
+    raises(function() fit(cases[2], { checkpoint = { path = path, evry = 2 } }) end, "'evry'", "'every'")
     raises(function() fit(cases[2], { checkpoint = true }) end, "checkpoint", "true", "trial")
   end)
 
@@ -224,6 +224,26 @@ describe("mr.fit with checkpoint", function()
     end)
     raises(function() go(3) end, "gain", "2", "3")
     equal(go(2).resumed, 1)
+  end)
+
+  it("resumes from files of versions between two renamings of options, each with its own names", function()
+    for _, former in ipairs{ { "n", "steepness" }, { "n", "gain" } } do
+      local path = path_of("earlier_" .. former[2])
+      local function go(k)
+        local loss = mr.losses.top_n_rank{ k = k } + mr.losses.ap{ steepness = 2 } + mr.losses.soft_precision{ k = 4 }
+        return fit(cases[2], { checkpoint = path, loss = loss, epochs = 1 })
+      end
+      go(3)
+      earlier.rewrite(path, "moonrank fit", function(key, value)
+        return key == "setting loss" and value:gsub("k = 3", "n = 3"):gsub("steepness", former[2]) or value
+      end)
+      raises(function() go(5) end, "n", "3", "5")
+      equal(go(3).resumed, 1)
+      earlier.rewrite(path, "moonrank fit", function(key, value)
+        return key == "setting loss" and value:gsub("k = 4", "n = 4") or value
+      end)
+      raises(function() go(3) end, "terms[3].options.n", "4")
+    end
   end)
 
   it("refuses losses and metrics that differ in an option only", function()

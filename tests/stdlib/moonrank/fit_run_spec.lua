@@ -69,7 +69,7 @@ it("mr.fit with several metrics in select chooses an epoch for each metric and t
     mr.metrics.define("spec_" .. name, function(_, lists)
       at[name] = at[name] + 1
       return mr.zeros({ lists.count }, { dtype = "float64" }) + (values[at[name]] or 0)
-    end, { minimize = name == "b" })
+    end, { direction = name == "b" and "minimize" or "maximize" })
   end
   local run, model = trained{ metrics = { "ndcg", "rr" }, select = { "spec_a", "spec_b", "ndcg" }, epochs = 4 }
   equal({ run.choices[1].best.epoch, run.choices[2].best.epoch }, { 2, 4 })

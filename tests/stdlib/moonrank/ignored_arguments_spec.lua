@@ -211,8 +211,8 @@ it("methods of mr.results refuse options in place of a name, and show what belon
   mr.sweep{ name = "s", store = path, workers = 0, progress = false, direction = "minimize",
     space = { x = mr.range(1, 2) }, run = function(trial) return { error = trial.x } end }
   local study = mr.results(path, "s")
-  raises(function() study:best{ on = "error" } end, "'on'")
+  raises(function() study:best{ value = "error" } end, "'value'")
   raises(function() study:sign{} end, "results:sign(")
   raises(function() study:trials{ columns = { "x", states = {} } } end, "'states'")
-  equal(study:best(nil, { on = "error" }).params.x, 1)
+  equal(study:best(nil, { value = "error" }).params.x, 1)
 end)

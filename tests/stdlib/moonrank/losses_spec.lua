@@ -147,7 +147,7 @@ describe("mr.losses", function()
     end
     for name, option in pairs{ ndcg = "steepness", log_rr = "steepness", ranknet = "steepness",
       lambdarank = "steepness", direct_ranker = "steepness", hinge = "margin", ndcg_loss_2pp = "mu",
-      ranknet_all_pairs = "upsample", approx_ndcg = "alpha", soft_rank = "sd" } do
+      ranknet_all_pairs = "upsample", approx_ndcg = "steepness", soft_rank = "sd" } do
       for _, value in ipairs{ 1e-300, 1e300 } do
         raises(function() mr.losses[name]{ [option] = value } end, "mr.losses." .. name, option, tostring(value))
       end
@@ -222,6 +222,17 @@ describe("a loss of mr.losses.define", function()
   it("takes the bounds of its metric", function()
     local bounded = mr.losses.ndcg{ steepness = 2, bound = "minmax" }
     near(mr.losses.spec_ndcg{ bound = "minmax" }(scores, lists), bounded(scores, lists), 0)
+  end)
+
+  it("of pairs has a mean over the lists with unequal grades, whatever its metric", function()
+    local square = mr.losses.define("spec_square", { pairs = function(d) return (1 - d)^2 end, metric = "ap" })
+    local graded = mr.lists{ { 2, 1 }, { 1, 1 }, { 1, 0 } }  -- no order of the first list changes AP
+    local found = mr.tensor({ 0, 1, 0, 0, 0.5, 0 }, f64)
+    near(square()(found, graded), { 4, 0, 0.25 }, 1e-12)
+    equal(square():count(graded), 2)
+    near(square():mean(found, graded):item(), 4.25 / 2, 1e-12)
+    equal(square{ bound = "minmax" }:count(graded), 1)
+    near(square{ bound = "minmax" }:mean(found, graded):item(), 0.25 / 0.5, 1e-12)
   end)
 
   it("is refused with a wrong name, direction, function or result", function()

@@ -219,7 +219,7 @@ describe("mr.metrics", function()
   end)
 
   it("defined in Lua take ranks, follow ties and empty, and are found by name", function()
-    mr.metrics.define("first_rank", function(ranks, lists) return -lists:max(-ranks) end, { minimize = true })
+    mr.metrics.define("first_rank", function(ranks, lists) return -lists:max(-ranks) end, { direction = "minimize" })
     local scores, lists = mr.tensor({ 2, 2, 1, 3, 4 }, f64), mr.lists{ { 1, 0, 0 }, { 0, 0 } }
     near(mr.metrics.first_rank(scores, lists), { 1.5, 0 / 0 })
     near(mr.metrics.first_rank(scores, lists, { ties = "stable", empty = "zero" }), { 1, 0 })
@@ -235,7 +235,7 @@ describe("mr.metrics", function()
     local scores, lists = mr.tensor({ 2, 1 }, f64), mr.lists{ { 1, 0 } }
     mr.metrics.define("twice_defined", function(ranks, of) return of:mean(ranks) end)
     local first = mr.metrics.parse "twice_defined"
-    mr.metrics.define("twice_defined", function(ranks, of) return of:sum(ranks) end, { minimize = true })
+    mr.metrics.define("twice_defined", function(ranks, of) return of:sum(ranks) end, { direction = "minimize" })
     equal({ first(scores, lists):item(), first.minimize }, { 1.5, false })
     equal({ mr.metrics.twice_defined(scores, lists):item(), mr.metrics.parse("twice_defined").minimize }, { 3.0, true })
     require("moonrank.system.definitions").apart(function()

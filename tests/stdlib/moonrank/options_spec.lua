@@ -118,7 +118,7 @@ end
 
 it("options.declare accepts a former name with one warning per process", function()
   local renamed = options.declare("mr.test.RenamedOptions", {
-    { "steep", "number", default = 1, above = 0, formerly = "spec_former", help = "a number" },
+    { "steep", "number", default = 1, above = 0, formerly = "spec_former", renamed = 1, help = "a number" },
     { "other", "integer", help = "another" },
   })
   local function read(given) return function() equal(renamed:read("f", given).steep, 2) end end
@@ -132,9 +132,99 @@ it("options.declare accepts a former name with one warning per process", functio
   check(renamed:fields()[1].text:find("spec_former", 1, true))
 end)
 
+it("options.declare accepts several former names, and values of the former form", function()
+  local renamed = options.unlisted("mr.test.TwiceRenamed", {
+    { "rate", "number", formerly = { "spec_second", "spec_first" }, renamed = { 2, 1 }, help = "" },
+    { "direction", "string", choices = { "up", "down" }, formerly = "spec_falls", renamed = 1,
+      meant = { [true] = "down", [false] = "up" }, help = "" },
+  })
+  for given, value in pairs{ rate = 1, spec_second = 2, spec_first = 3 } do
+    local warning = written_by(function() equal(renamed:read("f", { [given] = value }).rate, value) end)
+    equal(warning:find(given, 1, true) ~= nil, given ~= "rate", warning)
+  end
+  for value, meant in pairs{ [true] = "down", [false] = "up" } do
+    written_by(function() equal(renamed:read("f", { spec_falls = value }).direction, meant) end)
+  end
+  raises(function() renamed:read("f", { spec_falls = "sideways" }) end, "direction", "sideways")
+  raises(function() renamed:read("f", { spec_first = 1, spec_second = 2 }) end, "spec_first", "spec_second", "rate")
+  local o = renamed:read("f", { rate = 1 })
+  equal(options.names_before(1, o), { rate = "spec_first", direction = "spec_falls" })
+  equal(options.names_before(2, o), { rate = "spec_second" })
+  equal(options.names_before(1, { rate = 1 }), nil)
+end)
+
+it("a name can be former in one function and present in another", function()
+  local one = options.unlisted("mr.test.One", { { "spec_k", "integer", formerly = "n", renamed = 2, help = "" } })
+  local other = options.unlisted("mr.test.Other", { { "n", "integer", help = "" }, { "spec_k", "integer", help = "" } })
+  written_by(function() equal(one:read("f", { n = 3 }), { spec_k = 3 }) end)
+  equal(written_by(function() equal(other:read("g", { n = 3, spec_k = 4 }), { n = 3, spec_k = 4 }) end), "")
+  equal(options.names_before(2, other:read("g", { spec_k = 4 })), nil)
+end)
+
+-- Options that version 0.2 renamed: a function with the option, the option's former and present name, the same value
+-- under both, and what the function needs besides. Both calls must return equal values of the function `of`.
+local renamed_options = {
+  { mr.losses.top_n_rank, "n", 3, "k", 3, of = function(loss) return loss.metric end },
+  { mr.losses.approx_ndcg, "alpha", 3, "steepness", 3, of = function(loss) return loss.options.steepness end },
+  { function(o) return mr.metrics.define("spec_renamed", { gain = math.abs, discount = math.abs }, o) end, "minimize",
+    true, "direction", "minimize", of = function() return mr.metrics.parse("spec_renamed").minimize end },
+  { function(o) return mr.stats.ecdf_compare({ 1 }, { 2 }, o) end, "better", "lower", "direction", "minimize",
+    of = function(found) return found.regions[1].better end },
+  { mr.plot.parallel, "minimize", true, "direction", "minimize", { axes = { { values = { 1, 2 } } }, color = { 1, 2 } },
+    of = function(figure) return figure:script() end },
+  { mr.table, "better", { a = "min" }, "direction", { a = "minimize" }, { columns = { "a" } },
+    of = function(t) return t.direction.a end },
+  { function(o)
+      local set = mr.data.synthetic{ kind = "queries", queries = 2 }
+      o.train, o.valid, o.test = set, set, set
+      return mr.data.fold(o)
+    end, "title", "mine", "name", "mine", of = tostring },
+}
+
+it("every renamed option accepts its former name with one warning, and not both names", function()
+  local warned = {}
+  for _, each in ipairs(renamed_options) do
+    local f, former, was, present, value, more = table.unpack(each, 1, 6)
+    local function call(given)
+      for name, besides in pairs(more or {}) do given[name] = besides end
+      return f(given)
+    end
+    local found
+    local function go() found = each.of(call{ [former] = was }) end
+    local warning, again = written_by(go), written_by(go)
+    local words = former .. " is called " .. present
+    if not warned[words] then says(warning, words, "options_spec.lua:") end
+    equal({ select(2, warning:gsub("\n", "")), again }, { warned[words] and 0 or 1, "" })
+    warned[words] = true
+    equal(found, each.of(call{ [present] = value }), present)
+    raises(function() call{ [former] = was, [present] = value } end, former, present, "both")
+  end
+end)
+
+it("every option table with renamed options reads them under former names, and refuses two names of one", function()
+  local seen = {}
+  for _, name in ipairs(docs.option_names()) do
+    check(docs.class(name), name)  -- loads the module that declares it
+    local declaration, is_complete = options.declared[name], true
+    for _, row in ipairs(declaration.rows) do is_complete = is_complete and not row.required end
+    for _, row in ipairs(declaration.rows) do
+      for _, former in ipairs(row.formerly and options.former_names(row) or {}) do
+        seen[#seen + 1] = name
+        local value, given = row.default ~= nil and row.default or 1, nil
+        written_by(function()
+          raises(function() declaration:read(name, { [former] = value, [row[1]] = value }) end, former, row[1], "both")
+          given = is_complete and declaration:read(name, { [former] = value })[row[1]]
+        end)
+        if is_complete then equal(given, value, name .. "." .. former) end
+      end
+    end
+  end
+  check(#seen > 10, #seen)
+end)
+
 it("options.declare refuses a former name that another option has", function()
   local wrong = options.declare("mr.test.TwiceNamed", {
-    { "a", "integer", formerly = "b", help = "one" }, { "b", "integer", help = "another" },
+    { "a", "integer", formerly = "b", renamed = 1, help = "one" }, { "b", "integer", help = "another" },
   })
   raises(function() wrong:read("f", {}) end, "former name")
   options.declared["mr.test.TwiceNamed"] = nil

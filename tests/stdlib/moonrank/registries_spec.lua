@@ -16,7 +16,7 @@ local function has(list, name, where)
 end
 
 describe("a metric, bound or loss that a script defines", function()
-  mr.metrics.define("spec_listed", function(ranks, lists) return lists:mean(ranks) end, { minimize = true })
+  mr.metrics.define("spec_listed", function(ranks, lists) return lists:mean(ranks) end, { direction = "minimize" })
   mr.bounds.define("spec_listed_bound", function(score) return score end)
   mr.losses.define("spec_listed_loss", { direction = "maximize", smooth = function(s, l) return l:mean(s) end })
 

@@ -45,7 +45,7 @@ it("results:best over folds skips a combination if a trial lacks the number", fu
     local extra = not (trial.lr == 0.01 and trial.fold == 2) and made.valid or nil
     return { valid = made.valid, extra = extra, per_list = made.per_list }
   end })
-  local chosen = s:best("loss", { over = "fold", on = "extra", direction = "maximize" })
+  local chosen = s:best("loss", { over = "fold", value = "extra", direction = "maximize" })
   for _, row in ipairs(chosen.rows) do check(row[2] ~= 0.01, "lr 0.01 has three of four") end
   for _, row in ipairs(s:best("loss", { over = "fold" }).rows) do equal(row[2], 0.01) end
 end)
@@ -127,7 +127,7 @@ describe("results:best", function()
       end
     end
     local lowest = study("low", { direction = "minimize", metric = "test" })
-    equal(lowest:best("loss").rows[3][6], lowest:best("loss", { on = "test", direction = "minimize" }).rows[3][6])
+    equal(lowest:best("loss").rows[3][6], lowest:best("loss", { value = "test", direction = "minimize" }).rows[3][6])
     check(lowest:best().value < lowest:best(nil, { where = { loss = "ndcg" } }).value, "the lowest")
   end)
 end)
@@ -146,21 +146,21 @@ describe("the direction of results:best", function()
     local columns = two:columns()
     for _, wanted in ipairs{ most, least } do
       for name, a in pairs(wanted) do
-        equal(two:best(nil, { on = name }).params.a, a, name)
-        equal(two:best("fold", { on = name }).rows[1][3], a, name)
-        equal(two:best({}, { over = "fold", on = name }).rows[1][1], a, name)
+        equal(two:best(nil, { value = name }).params.a, a, name)
+        equal(two:best("fold", { value = name }).rows[1][3], a, name)
+        equal(two:best({}, { over = "fold", value = name }).rows[1][1], a, name)
         local order = two:order(columns, { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 }, name)
         equal(columns:column("spec", "a")[order[1]], a, name)
       end
     end
     -- the name "own" does not tell whether to maximize it, so an option must
     for direction, a in pairs{ maximize = 2, minimize = 5 } do
-      equal(two:best(nil, { on = "own", direction = direction }).params.a, a, direction)
-      equal(two:best("fold", { on = "own", direction = direction }).rows[1][3], a, direction)
-      equal(two:best({}, { over = "fold", on = "own", direction = direction }).rows[1][1], a, direction)
+      equal(two:best(nil, { value = "own", direction = direction }).params.a, a, direction)
+      equal(two:best("fold", { value = "own", direction = direction }).rows[1][3], a, direction)
+      equal(two:best({}, { over = "fold", value = "own", direction = direction }).rows[1][1], a, direction)
     end
-    raises(function() two:best(nil, { on = "own" }) end, "own")
-    raises(function() two:best({}, { over = "fold", on = "own" }) end, "own")
+    raises(function() two:best(nil, { value = "own" }) end, "own")
+    raises(function() two:best({}, { over = "fold", value = "own" }) end, "own")
     raises(function() two:parallel{ value = "own" } end, "own")
     equal({ two:sign "wall", two:sign "value", two:sign "memory", two:sign "valid_nrbp_loss" }, { -1, 1, -1, -1 })
   end)
@@ -176,7 +176,7 @@ end)
 
 describe("results:best with over", function()
   it("chooses by means over folds, and shows the means", function()
-    local t = r:best("loss", { over = "fold", on = "test", direction = "maximize" })
+    local t = r:best("loss", { over = "fold", value = "test", direction = "maximize" })
     equal(t.columns, { "loss", "lr", "trials", "test", "valid" })
     for i, loss in ipairs(losses) do
       local best

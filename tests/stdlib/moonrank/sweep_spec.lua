@@ -250,7 +250,7 @@ it("mr.sweep optimizes in the metric's own direction, and refuses the opposite",
   for _, metric in ipairs{ "ndcg", "valid_nrbp(0.95)", "test_rbp(0.8)@5", "valid_map" } do
     equal(best(metric, metric), 3.0, metric)
   end
-  mr.metrics.define("spec_first_rank", function(ranks, lists) return -lists:max(-ranks) end, { minimize = true })
+  mr.metrics.define("spec_first_rank", function(ranks, lists) return -lists:max(-ranks) end, { direction = "minimize" })
   equal(best("own", "valid_spec_first_rank"), 1.0)
   equal({ best("asked", "hinge_loss", { direction = "maximize" }),
     best("least", "seconds", { direction = "minimize" }) }, { 3.0, 1.0 })

@@ -106,7 +106,7 @@ describe("a metric defined by a script", function()
 
   it("is divided by the distance from mean to best value under expectation_max", function()
     local function square(ranks, lists) return lists:sum(ranks * ranks * lists.relevance) end
-    mr.metrics.define("spec_square_of_rank", square, { minimize = true })
+    mr.metrics.define("spec_square_of_rank", square, { direction = "minimize" })
     -- the three values by rank are 1, 4 and 9, mean 14/3. The best value is 11/3 away from the mean, the worst 13/3
     local scores, lists = mr.tensor{ 3, 2, 1, 3, 2, 1, 3, 2, 1 }, mr.lists{ { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } }
     local e = mr.evaluate(scores, lists, { { "spec_square_of_rank", bound = "expectation_max" } })

@@ -51,6 +51,22 @@ local function walk(set, options)
   return order, batch_sizes
 end
 
+it("gives batches the probabilities of rows (lists:drawn)", function()
+  local lists = mr.lists{ { 1, 0, 0 }, { 0, 1 }, { 1, 0, 0, 0 } }
+    :drawn(mr.tensor{ 0.5, 0.25, 0.25, 0.5, 0.5, 0.1, 0.2, 0.3, 0.4 })
+  local data, loss = mr.data.dataset{ lists = lists }, mr.losses.sampled_softmax{ correction = "both" }
+  local function of(part) return loss(mr.zeros(part.rows), part):totable() end
+  local whole = of(lists)
+  for number = 1, 3 do near(of(lists:select(mr.tensor({ number }, { dtype = "int64" }))), { whole[number] }, 1e-6) end
+  local found = {}
+  for batch in data:batches{ size = 2, shuffle = true, seed = 2 } do
+    for _, value in ipairs(of(batch.lists)) do found[#found + 1] = value end
+  end
+  table.sort(found)
+  table.sort(whole)
+  near(found, whole, 1e-6)
+end)
+
 it("dataset:batches yields every list once with its own rows and a short last batch", function()
   for _, n in ipairs{ 1, 31, 32, 33, 127, 128, 129 } do
     local set = dataset(sizes_of(n))

@@ -145,7 +145,7 @@ it("hold_out moves a share of each user's rows of train to validation: rounded d
   end
   local found, first = counts(given:hold_out())
   equal(found, { { 0, 1, 1 }, { 1, 1, 1 }, { 18, 1, 1 }, { 18, 2, 1 }, { 32, 3, 1 }, { 0, 0, 1 } })
-  equal((counts(given:hold_out{ share = 0.3 })),
+  equal((counts(given:hold_out{ valid = 0.3 })),
     { { 0, 1, 1 }, { 1, 1, 1 }, { 14, 5, 1 }, { 14, 6, 1 }, { 25, 10, 1 }, { 0, 0, 1 } })
   local _, again = counts(given:hold_out{ seed = 1 })
   local _, other = counts(given:hold_out{ seed = 2 })
@@ -155,6 +155,6 @@ it("hold_out moves a share of each user's rows of train to validation: rounded d
   equal({ fold.train.lists.rows, fold.valid.lists.rows, fold.test.lists.rows }, { 69, 8, 6 })
   raises(function() binary:hold_out() end, "hold_out", "parts")
   for _, share in ipairs{ 0, 1 } do
-    raises(function() given:hold_out{ share = share } end, "ratings:hold_out", "share", tostring(share))
+    raises(function() given:hold_out{ valid = share } end, "ratings:hold_out", "valid", tostring(share))
   end
 end)

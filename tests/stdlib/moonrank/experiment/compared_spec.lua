@@ -53,7 +53,7 @@ it("mr.experiment.compared tests changes in pairs, with Holm's correction over t
         local change = { ap = 0, rr = (2 - list % 2) / 4, bpr = trial.nsr == 1 and -0.25 or 0,
           bce = list == 2 and 1 or 0 }
         return list + change[trial.loss]
-      end, { against = { loss = "ap" }, significance = 0.7, close = 0.02,
+      end, { against = { loss = "ap" }, alpha = 0.7, difference = 0.02,
         printed = function(where) return where.nsr == 1 and 2.51 or nil end })
     local ps, holm = {}, {}
     for i, row in ipairs(found.rows) do ps[i], holm[i] = row.p or -1, row.holm or -1 end

@@ -144,7 +144,7 @@ describe("every loss under every bound", function()
     check(#mr.losses.names() > 20, "few losses")
     test.raises(function() mr.losses.bounds "ndgc" end, "'ndgc'", "'ndcg'")
     test.raises(function() mr.losses.bounds "define" end, "'define'", "loss")
-    test.raises(function() mr.losses.bounds("top_n_rank", { n = 0 }) end, "n", "0")
+    test.raises(function() mr.losses.bounds("top_n_rank", { k = 0 }) end, "k", "0")
     for _, loss in ipairs(mr.losses.names()) do
       local taken, why = mr.losses.bounds(loss)
       for _, bound in ipairs(taken) do check(not why[bound], bound) end

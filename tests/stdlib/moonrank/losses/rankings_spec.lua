@@ -187,7 +187,7 @@ describe("means over 100,000 random rankings", function()
     mr.metrics.define("rankings_spec_declared",
       { gain = function(y) return y * y end, discount = function(r) return 1 / r end, ideal = true })
     mr.metrics.define("rankings_spec_last", function(ranks, of) return of:max(ranks * of.relevance:ge(1)) end,
-      { minimize = true })
+      { direction = "minimize" })
     unbiased("pl_rank", "rankings_spec_declared", "minmax")
     unbiased("policy_gradient", "rankings_spec_last", "minmax")
     unbiased("policy_gradient", "ap", "minmax", { baseline = "mean" })

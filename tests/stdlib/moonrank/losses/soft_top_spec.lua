@@ -2,6 +2,7 @@
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local describe, it, near, check, raises = test.describe, test.it, test.near, test.check, test.raises
+local equal = test.equal
 
 local function f64(x) return mr.tensor(x, { dtype = "float64" }) end
 
@@ -95,6 +96,19 @@ describe("losses of a soft choice of the top rows", function()
       near(value, { 0, 0, 0 }, 0)
       value:sum():backward()
       near(scores.grad, { 0, 0, 0, 0, 0, 0, 0, 0 }, 0)
+    end
+  end)
+
+  it("have a mean over the lists of other values than 0, also if every order has a hit", function()
+    local scores = f64{ 3, 1, 2, 4, 2, 0, 1, 0 }
+    local lists = mr.lists{ { 1, 2, 0 }, { 0, 1, 0 }, { 1, 0 } }
+    for _, name in ipairs(of_mask) do
+      local loss = mr.losses[name]{ k = 2 }
+      local a = losses_of_mask({ 3, 1, 2 }, { 1, 2, 0 }, 2, 1)[name]
+      local b = losses_of_mask({ 4, 2, 0 }, { 0, 1, 0 }, 2, 1)[name]
+      near(loss(scores, lists), { a, b, 0 }, 1e-12, name)
+      equal(loss:count(lists), 2)
+      near(loss:mean(scores, lists):item(), (a + b) / 2, 1e-12, name)
     end
   end)
 

@@ -6,7 +6,7 @@ local value_and_gradient = support.of_loss
 local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
 
 local infinity = math.huge
-local made = { top_n_rank = { {}, { n = 1, above = "relu" }, { n = 3, above = "relu" } },
+local made = { top_n_rank = { {}, { k = 1, above = "relu" }, { k = 3, above = "relu" } },
   log_rr = { {}, { steepness = 4 } } }
 
 local function each(f)
@@ -65,9 +65,9 @@ describe("top_n_rank and log_rr", function()
         local function relu(by) return math.max(0, by) end
         local expected = {
           { mr.losses.top_n_rank{ above = "relu" }, top_n_rank(f, y, 10, relu) },
-          { mr.losses.top_n_rank{ n = 1, above = "relu" }, top_n_rank(f, y, 1, relu) },
+          { mr.losses.top_n_rank{ k = 1, above = "relu" }, top_n_rank(f, y, 1, relu) },
           { mr.losses.top_n_rank(), top_n_rank(f, y, 10, sigma) },
-          { mr.losses.top_n_rank{ n = 33 }, top_n_rank(f, y, 33, sigma) },
+          { mr.losses.top_n_rank{ k = 33 }, top_n_rank(f, y, 33, sigma) },
           { mr.losses.log_rr(), log_rr(f, y, 1) }, { mr.losses.log_rr{ steepness = 3 }, log_rr(f, y, 3) } }
         for i, case in ipairs(expected) do
           local where, size = ("case %d, %d rows, %s"):format(i, n, shape), math.max(1, math.abs(case[2]))

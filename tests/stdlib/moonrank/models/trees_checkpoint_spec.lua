@@ -61,10 +61,10 @@ describe("mr.fit with trees and a checkpoint", function()
 
   it_grows("writes every n epochs and keeps a run that patience stopped", function()
     local path = path_of "every"
-    check(not pcall(fit, cases[1], { checkpoint = { path = path, epochs = 2 }, each_epoch = function(epoch)
+    check(not pcall(fit, cases[1], { checkpoint = { path = path, every = 2 }, each_epoch = function(epoch)
       if epoch == 4 then error("stopped here", 0) end
     end }))
-    equal(fit(cases[1], { checkpoint = { path = path, epochs = 2 } }).resumed, 2)
+    equal(fit(cases[1], { checkpoint = { path = path, every = 2 } }).resumed, 2)
     path = path_of "patience"
     local run = fit(cases[1], { checkpoint = path, patience = 1 })
     equal(run.stopped, "patience")

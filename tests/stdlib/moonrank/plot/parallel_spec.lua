@@ -61,8 +61,9 @@ describe("lines of mr.plot.parallel", function()
 
   it("are dark and on top if they are the best", function()
     local axes = { { values = { 1, 2, 3 } } }
-    for _, minimize in ipairs{ true, false } do
-      local script = mr.plot.parallel{ axes = axes, color = { 5, 7, 6 }, minimize = minimize }:script()
+    for _, direction in ipairs{ "minimize", "maximize" } do
+      local minimize = direction == "minimize"
+      local script = mr.plot.parallel{ axes = axes, color = { 5, 7, 6 }, direction = direction }:script()
       local all = blocks(script)
       equal(all[#all][1][1][3], minimize and 5 or 7)
       equal(script:match "palette defined %(0 '(#%x+)'", minimize and "#440154" or "#FDE725")

@@ -307,7 +307,7 @@ it("results:pivot, best and compare give nan for a NaN value and never choose it
     check(is_nan(rows[1][2]) and not is_nan(rows[2][2]), name)
   end
   equal(s:pivot{ rows = "loss", value = "cost", aggregate = "count" }.rows, { { "a", 5 }, { "b", 5 } })
-  local options = { over = "fold", on = "cost", direction = "minimize" }
+  local options = { over = "fold", value = "cost", direction = "minimize" }
   local best = s:best(nil, options)
   equal({ #best.rows, best.rows[1][1], best.rows[1][3] }, { 1, "b", 5 })
   says(best.notes[1], "1 of 2", "NaN")

@@ -134,7 +134,7 @@ end
 
 it("mr.stats.ecdf_compare equals reference regions, KS distance and areas", function()
   local g = golden.ecdf
-  local higher, lower = mr.stats.ecdf_compare(g.a, g.b), mr.stats.ecdf_compare(g.a, g.b, { better = "lower" })
+  local higher, lower = mr.stats.ecdf_compare(g.a, g.b), mr.stats.ecdf_compare(g.a, g.b, { direction = "minimize" })
   for i, place in ipairs(g.middle) do
     equal(side(higher.regions, place), math.tointeger(g.sign[i]), "at " .. place)
     equal(side(lower.regions, place), -math.tointeger(g.sign[i]), "at " .. place)
@@ -187,5 +187,6 @@ it("mr.stats.kde, kernel_regression and ecdf_compare reject invalid input and op
   raises(function() s.kernel_regression({ 1, 2 }, { 1, 2 }, { least = 0 }) end, "least is 0")
   raises(function() s.kernel_regression({ 1, 2 }, { 1, 2 }, { bandwidth = 1, least = 1 }) end, "least is 1")
   raises(function() s.ecdf_compare({ nan }, { 1 }) end, "no values")
-  raises(function() s.ecdf_compare({ 1 }, { 1 }, { better = "more" }) end, "mr.stats.ecdf_compare: better is 'more'")
+  raises(function() s.ecdf_compare({ 1 }, { 1 }, { direction = "more" }) end,
+    "mr.stats.ecdf_compare: direction is 'more'")
 end)

@@ -127,6 +127,9 @@ it("mr.stats functions handle no value, one value and equal values", function()
   end
   local unknown = s.bootstrap({ 1, 2, 3 }, { samples = 9, method = "bca", statistic = function() return nan end })
   near({ unknown.estimate, unknown.low, unknown.high, unknown.error }, { nan, nan, nan, nan })
+  local function of_all(x) return #x == 4 and x:mean():item() or nan end
+  local jackknife = s.bootstrap({ 1, 2, 3, 4 }, { samples = 9, method = "bca", statistic = of_all })
+  near({ jackknife.estimate, jackknife.low, jackknife.high }, { 2.5, nan, nan })
   local levels = s.linear_model{ y = { 1, 2, 3, 9 }, factors = { f = { "a", "a", "b", nan } } }
   equal({ levels.n, levels.skipped }, { 3, 1 })
 end)

@@ -414,33 +414,50 @@ it("code fingerprints of earlier versions are compared under former option names
     local bound = mr.bounds.distribution_bound{ steepness = 3 }
     local losses = { mr.losses.lambdarank{ steepness = steepness }, mr.losses.ap{ bound = bound } }
     local function run() return losses, rate end
-    return code.of(run), function() return code.of(run, nil, nil, true) end
+    return code.of(run), function(former) return code.of(run, nil, nil, former) end
   end
-  local now, formerly = texts(2, 1)
-  local was = formerly()
+  local now, before = texts(2, 1)
+  local was = before{ values = 1 }
   check(was:find("options.gain\t2", 1, true) and not was:find "steepness", was)
   check(now:find("options.steepness\t2", 1, true) and not now:find "gain\t", now)
-  equal(code.changes(was, now, formerly), nil)
-  equal(code.changes(now, now, formerly), nil)
+  equal(code.changes(was, now, before), nil)
+  equal(code.changes(now, now, before), nil)
   local changed = code.changes(was, texts(4, 1))
   check(changed:find("options.gain: then 2, now 4", 1, true) and not changed:find "removed", changed)
   changed = code.changes(was, texts(2, 5))
   check(changed:find("rate: then 1, now 5", 1, true) and not changed:find "gain", changed)
 end)
 
+it("code fingerprints of versions between two renamings have the former names of their time", function()
+  local function texts(k)
+    local losses = { mr.losses.top_n_rank{ k = k }, mr.losses.soft_recall{ k = 4 }, mr.losses.ap{ steepness = 2 } }
+    local function run() return losses end
+    return code.of(run), function(former) return code.of(run, nil, nil, former) end
+  end
+  local now, before = texts(3)
+  local between, first = before{ values = 2 }, before{ values = 1 }
+  says(between, "[1].options.n\t3", "[2].options.k\t4", "[3].options.steepness\t2")
+  says(first, "[1].options.n\t3", "[2].options.k\t4", "[3].options.gain\t2")
+  for _, was in ipairs{ now, between, first } do
+    equal(code.changes(was, now, before), nil)
+    local changed = code.changes(was, texts(5))
+    check(changed:find("then 3, now 5", 1, true) and not changed:find "steepness", changed)
+  end
+end)
+
 it("data in a study's code are named as data, also beside a text of an earlier version", function()
   local function texts(seed, number)
     local set = mr.data.synthetic{ kind = "queries", queries = 3, seed = seed }
     local function run() return set, number end
-    return set.fingerprint, code.of(run), function() return code.of(run, nil, nil, true) end
+    return set.fingerprint, code.of(run), function(former) return code.of(run, nil, nil, former) end
   end
-  local print_1, was, formerly = texts(1, 10)
-  local print_2, now, now_formerly = texts(2, 10)
-  for _, text in ipairs{ code.changes(was, now), (code.changes(formerly(), now, now_formerly)) } do
+  local print_1, was, before = texts(1, 10)
+  local print_2, now, now_before = texts(2, 10)
+  for _, text in ipairs{ code.changes(was, now), (code.changes(before{ values = 1 }, now, now_before)) } do
     check(text:find(("set: then %%S*.*%s, now .*%s"):format(print_1, print_2)), text)
   end
   says(code.changes(was, now), "then data of fingerprint " .. print_1, "now data of fingerprint " .. print_2)
-  equal(code.changes(formerly(), was, formerly), nil)
+  equal(code.changes(before{ values = 1 }, was, before), nil)
   local _, other = texts(1, 0x1234567890abcdef)
   local _, another = texts(1, 0x1234567890abcdee)
   check(not code.changes(other, another):find "data of", code.changes(other, another))

@@ -31,7 +31,7 @@ describe("settings texts", function()
       function() return losses.ndcg{} end, function() return losses.ndcg{ steepness = 2 } end,
       function() return losses.ndcg{ bound = "minmax" } end,
       function() return losses.ndcg{ steepness = 1 + 1e-9 } end, function() return losses.warp{ trials = 3 } end,
-      function() return losses.warp{ trials = 4 } end, function() return losses.approx_ndcg{ alpha = 10 } end,
+      function() return losses.warp{ trials = 4 } end, function() return losses.approx_ndcg{ steepness = 10 } end,
       function() return optim.adam{ lr = 0.01 } end, function() return optim.adam{ lr = 0.01 + 1e-12 } end,
       function() return schedule.step{ every = 2, factor = 0.5 } end,
       function() return schedule.step{ every = 2, factor = 0.5 + 1e-9 } end,
@@ -84,10 +84,17 @@ describe("settings texts", function()
   it("of earlier versions use former option names, also of a bound within a loss", function()
     local bound = mr.bounds.distribution_bound{ steepness = 3, form = "log" }
     local loss = mr.losses.lambdarank{ steepness = 2, bound = bound }
-    local now, formerly = text("mr.sweep", "of", { loss = loss }), text("mr.sweep", "of", { loss = loss }, true)
+    local now, formerly = text("mr.sweep", "of", { loss = loss }), text("mr.sweep", "of", { loss = loss }, 1)
     equal({ now:find "gain = [23]", formerly:find "steepness" }, {})
     says(formerly, "gain = 2, metric = ", "form = log, gain = 3, kappa = ")
-    equal(text("mr.sweep", "of", { steepness = 2 }, true), "{steepness = 2}", "the script's own tables stay")
+    equal(text("mr.sweep", "of", { steepness = 2 }, 1), "{steepness = 2}", "the script's own tables stay")
+  end)
+  it("of earlier versions use the former names of a function only in its own options", function()
+    local losses = { mr.losses.top_n_rank{ k = 3 }, mr.losses.soft_precision{ k = 4 }, mr.losses.ap{ steepness = 2 } }
+    local between, first = text("mr.sweep", "of", losses, 2), text("mr.sweep", "of", losses, 1)
+    says(between, "n = 3", "k = 4", "steepness = 2")
+    says(first, "n = 3", "k = 4", "gain = 2")
+    equal(text("mr.sweep", "of", losses):gsub("k = 3", "n = 3"), between)
   end)
   it("of earlier versions resume sweeps and checkpoints unless a value differs", function()
     local path = files.new_path()
@@ -111,6 +118,16 @@ describe("settings texts", function()
     earlier.rewrite(path, "moonrank checkpoint", function() return "ndcg{bound = none, gain = 2}" end)
     equal(select(2, keep(loss)), true)
     raises(function() keep(other) end, "gain", "2", "3")
+    local top, larger = mr.losses.top_n_rank{ k = 3 } + loss, mr.losses.top_n_rank{ k = 4 } + loss
+    for _, steepness in ipairs{ "steepness", "gain" } do
+      os.remove(path)
+      keep(top)
+      earlier.rewrite(path, "moonrank checkpoint", function(_, was)
+        return (was:gsub("k = 3", "n = 3"):gsub("steepness", steepness))
+      end)
+      equal(select(2, keep(top)), true)
+      raises(function() keep(larger) end, "n", "3", "4")
+    end
   end)
   it("are compared part by part, with quoted texts, lists and objects of other names", function()
     local differences = require("moonrank.system.settings").differences

@@ -56,7 +56,8 @@ it("LaTeX with best has the best finite number in bold, beside infinite numbers 
   equal(select(2, parse(diverged:to_latex{ best = true })), { ["0.5"] = true, ["0.75"] = true })
   local none = mr.table{ columns = { "loss", "ndcg" }, rows = { { "a", 1 / 0 }, { "b", 0 / 0 } } }
   equal(select(2, parse(none:to_latex{ best = true })), {})
-  local pairs_of = mr.table{ columns = { "loss", "x", "y" }, across = { "x", "y" }, better = { x = "max", y = "max" },
+  local pairs_of = mr.table{ columns = { "loss", "x", "y" }, across = { "x", "y" },
+    direction = { x = "maximize", y = "maximize" },
     rows = { { "a", 1 / 0, 0.5 }, { "b", 0.25, 0 / 0 } } }
   equal(select(2, parse(pairs_of:to_latex{ best = true })), { ["0.5"] = true, ["0.25"] = true })
 end)
@@ -82,7 +83,7 @@ describe("table:to_latex", function()
     local _, bold = parse(t:to_latex{ best = true })
     equal(bold, { ["0.75"] = true, ["-1"] = true })
     local near = mr.table{ columns = { "x", "y" }, rows = { { 1.001, 1 }, { 1.0, 2 }, { 3, 0 } },
-      formats = { x = "%.2f" }, better = { x = "min" } }
+      formats = { x = "%.2f" }, direction = { x = "minimize" } }
     local rows
     rows, bold = parse(near:to_latex{ best = true, order = "mean" })
     equal({ firsts(rows), bold }, { { "1.00", "1.00", "3.00" }, { ["1.00"] = true } })
@@ -111,9 +112,10 @@ describe("table:to_latex", function()
     check(t:to_latex{ caption = "a\n\nb" }:find("caption{a b}", 1, true))
     raises(function() t:to_latex{ best = "yes" } end, "best", "'yes'")
     raises(function() t:to_latex{ label = "x" } end, "label", "caption")
-    raises(function() mr.table{ columns = { "a" }, rows = { { 1 } } }:to_latex{ order = "mean" } end, "mean", "better")
-    raises(function() mr.table{ columns = { "a" }, better = { b = "max" } } end, "better", "'b'")
-    raises(function() mr.table{ columns = { "a" }, better = { a = "most" } } end, "better", "'most'")
+    local unknown = mr.table{ columns = { "a" }, rows = { { 1 } } }
+    raises(function() unknown:to_latex{ order = "mean" } end, "mean", "direction")
+    raises(function() mr.table{ columns = { "a" }, direction = { b = "maximize" } } end, "direction", "'b'")
+    raises(function() mr.table{ columns = { "a" }, direction = { a = "most" } } end, "direction", "'most'")
     raises(function() mr.table{ columns = { "a" }, across = { "b" } } end, "across", "'b'")
   end)
 end)
