@@ -89,13 +89,17 @@ std::tuple<std::vector<std::string>, std::vector<std::string>> read_pairs_of(con
   return {std::move(keys), std::move(values)};
 }
 
-std::vector<std::vector<std::string>> read_csv_of(const std::string& path, const std::string& delimiter) {
+std::tuple<std::vector<std::vector<std::string>>, std::vector<int64_t>> read_csv_of(const std::string& path,
+                                                                                    const std::string& delimiter) {
   if (delimiter.size() != 1) throw ArgumentError("delimiter", "'" + delimiter + "', expected one character");
   CsvReader file(path, delimiter[0]);
   std::vector<std::vector<std::string>> rows;
-  for (CsvRecord record; file.next(record); rows.push_back(std::move(record.fields)))
+  std::vector<int64_t> lines;
+  for (CsvRecord record; file.next(record); rows.push_back(std::move(record.fields))) {
     if (!rows.empty()) check_width(file, record, rows[0].size());
-  return rows;
+    lines.push_back(record.line);
+  }
+  return {std::move(rows), std::move(lines)};
 }
 
 RatingTensors make_ratings_of(int64_t users, int64_t items, int64_t factors, int64_t mean_activity, double noise,
@@ -420,8 +424,9 @@ extern const lua::OpTable data_functions{
                              "Users, items, ratings and times of tables, numbered, and what the tables call them."),
         op<&read_libraries_of>("read_libraries", "path",
                                "Ratings from lines \"count item item ...\", one line per user. All ratings are 1."),
-        op<&read_csv_of>("read_csv", "path, delimiter",
-                         "The rows of a CSV file, plain or gzipped: the fields of each as texts."),
+        op<&read_csv_of>(
+            "read_csv", "path, delimiter",
+            "The rows of a CSV file, plain or gzipped: the fields of each as texts, and the line of each."),
         op<&read_pairs_of>("read_pairs", "path, key, value", "Pairs of fields from two columns of a table."),
         op<&make_ratings_of>("make_ratings", "users, items, factors, mean_activity, noise, seed", "Synthetic ratings."),
         op<&read_letor_of>("read_letor", "path, features, any_order, null, qid_optional",

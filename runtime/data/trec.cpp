@@ -315,7 +315,7 @@ void check_is_name(const CsvReader& file, const CsvRecord& first, size_t score) 
   double value = 0;
   const char* const end = name.data() + name.size();
   const auto parsed = std::from_chars(name.data(), end, value);
-  if (parsed.ec != std::errc() || parsed.ptr != end) return;
+  if (parsed.ec == std::errc::invalid_argument || parsed.ptr != end) return;
   if (is_number_of(name, score)) return;
   throw ParseError(file.path(), first.line, first.columns[score],
                    "found the number " + quoted(name) +

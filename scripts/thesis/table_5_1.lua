@@ -5,6 +5,7 @@
 -- Validation chooses epoch and learning rate; with --recipe published the test part chooses the epoch, as the thesis
 -- may have done. The table has the five bounds of the thesis and two of this project: the logarithm and the logit of
 -- the exact distribution.
+-- Training: `train` in protocol.lua calls mr.fit with these settings, for each run that `sweep` in training.lua plans.
 local here = arg[0]:match("^(.*/)") or "./"
 local training = dofile(here .. "training.lua")
 

@@ -7,6 +7,7 @@
 -- counts it as perfect, "zero" as failed. With top_of_list these 220 queries have only relevant documents.
 -- Model: a network with 46 inputs, 46 hidden units and one output, trained by Adam with 32 queries per minibatch.
 -- Validation chooses epoch and learning rate; with --recipe published the test part chooses the epoch.
+-- Training: `train` in protocol.lua calls mr.fit with these settings, for each run that `sweep` in training.lua plans.
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, published = dofile(here .. "beside.lua"), dofile(here .. "published.lua").table_5_1_mq2008
 

@@ -1,7 +1,7 @@
 -- Westerborg (2022), section 5.1: Table 5.1 reports nRBP with persistence 0.95, and the text says that "the reported
 -- relative results are representative for both nRBP.8 and nRBP.9". Are they? Every loss under every bound is measured
 -- by nRBP at persistence 0.95, 0.9 and 0.8; each persistence chooses its own epoch. Data, models and learning rates are
--- those of Table 5.1.
+-- those of Table 5.1. Training: `train` in protocol.lua calls mr.fit, for each run that persistence.lua plans.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs = dofile(here .. "beside.lua")

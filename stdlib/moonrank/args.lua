@@ -93,12 +93,14 @@ local function declared_of(name, value)
   return declared
 end
 
--- Converts a text to a number like Lua's `tonumber`, but returns nil for a hexadecimal integer that does not fit into
--- 64 bits as a signed integer. `tonumber` wraps such an integer around: it reads 0xffffffffffffffff as -1.
+-- Converts a text to a number like Lua's `tonumber`, but returns nil in two cases. A hexadecimal integer may not fit in
+-- 64 bits as a signed integer: `tonumber` wraps it around and reads 0xffffffffffffffff as -1. A number such as 1e400 is
+-- too large for 64-bit floating point: `tonumber` reads it as infinity.
 local function number_of(text)
   local digits = text:match "^%s*[+-]?0[xX]0*(%x*)%s*$"
   if digits and (#digits > 16 or math.tointeger(tonumber("0x0" .. digits)) < 0) then return nil end
-  return tonumber(text)
+  local value = tonumber(text)
+  return value and math.abs(value) ~= math.huge and value or nil
 end
 
 -- Smallest float that may differ from the integer that was typed on the command line, because of rounding.

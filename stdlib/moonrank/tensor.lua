@@ -331,7 +331,9 @@ local backward_options = declare("mr.BackwardOptions", {
 
 ---Computes the derivatives of this tensor by the leaves from which it was computed (see
 ---requires_grad), and adds them to the field `grad` of each leaf. A tensor without such leaves is
----an error. The values that operations saved are freed unless keep = true.
+---an error. The values that operations saved are freed unless keep = true. A result that is kept
+---without a call of backward, such as the loss of every batch, keeps these values: keep x:item() or
+---x:detach() instead.
 ---@param seed? mr.Tensor  upstream gradient, in the shape of this tensor; default 1 for a single number, else required
 ---@param options? mr.BackwardOptions
 ---Example:

@@ -94,7 +94,7 @@ end)
 -- Results files that were made by other commands than those of the documents' lists, and a section with some runs
 -- missing.
 local by_hand = { "objectives/seeds", "objectives/seeds_mslr", "sigir21/citeulike_rr",
-  "sigir21/citeulike_ndcg_ap_nrbp", "sigir21/citeulike_ndcg",
+  "sigir21/citeulike_ndcg_ap_nrbp", "sigir21/citeulike_ndcg", "sigir21/citeulike_recipes_lambda",
   "sigir21/models_of_nrbp_published_citeulike", "sigir21/citeulike_nrbp", "sigir21/citeulike_ap",
   "ir_benchmark/table_2_gowalla_BPR",
   "grid/grid_mq2008" }

@@ -80,13 +80,16 @@ it("figure_5.lua takes the largest NSR with all losses, and corrects slopes by H
 end)
 
 -- Rows of two data sets with two splits and NSR, and a third split that only AP has. Scores fall with the NSR but by
--- RR, by which they rise and the loss of RR is the best; by nDCG two models of nRBP tie. On b AP is near nRBP.
+-- RR, by which they rise and the loss of RR is the best; by nDCG two models of nRBP tie. On b AP is near nRBP. By AP on
+-- a the losses of AP and nDCG are the lowest: the loss of RR is 0.0005 above them at NSR 1, and ties at NSR 2.
 local function figure_rows()
   local rows = {}
   local base = { rr = 0.3, ap = 0.5, ndcg = 0.5, ["nrbp(0.8)"] = 0.55, ["nrbp(0.9)"] = 0.6, ["nrbp(0.95)"] = 0.6 }
   local function add(dataset, nsr, split, loss)
     for _, metric in ipairs(protocol.metrics) do
-      local score = base[loss] + split / 100 + (loss == "ap" and dataset == "b" and 0.085 or 0)
+      local is_near = loss == "rr" and metric == "ap" and dataset == "a"
+      local score = (is_near and (nsr == 1 and 0.5005 or 0.5) or base[loss]) + split / 100
+      if loss == "ap" and dataset == "b" then score = score + 0.085 end
       score = score + (metric == "rr" and 0.2 * nsr + (loss == "rr" and 0.5 or 0) or -0.1 * nsr)
       if loss == "nrbp(0.95)" and metric ~= "ndcg" then score = score + 0.002 end
       rows[#rows + 1] = { dataset = dataset, split = split, nsr = nsr, kind = "listwise", loss = loss,
@@ -126,9 +129,10 @@ it("figure_1.lua averages splits, counts falls to the next NSR, and how often RR
   end
   local one, two = rows["Listwise, b AP 1"], rows["Listwise, b AP 2"]
   near({ one.AP, two.AP, one["nRBP(0.95)"], one.RR }, { 0.5, 0.4, 0.517, 0.215 }, 1e-9)
-  -- six losses by seven metrics on two data sets, of which those by RR rise; RR is the lowest by six of seven metrics
+  -- Six losses by seven metrics on two data sets have 84 steps, of which the 12 by RR rise. The loss of RR is the
+  -- lowest in the 24 cells of the other six metrics, except the cell where it is 0.0005 above. The tie counts.
   local counts = in_process.numbers((section.text:match "With more negatives(.+)":gsub("In the paper.*", "")))
-  equal(counts, { 72, 84, 24, 28 })
+  equal(counts, { 72, 84, 23, 28 })
 end)
 
 it("figure_2.lua counts how often a loss is the best, with ties, without RR and incomplete splits", function()

@@ -1,5 +1,6 @@
 #include "runtime/io/formats/archive.h"
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -84,6 +85,17 @@ struct ZipError : std::runtime_error {
 
 [[noreturn]] void fail_at(const std::string& archive, const std::string& entry, const std::string& what) {
   throw ZipError(archive + (entry.empty() ? "" : ": entry '" + entry + "'") + ": " + what);
+}
+
+/// Returns true if the file is a zip file without entries: the record that ends every zip file, with all counts 0.
+/// libarchive does not recognise such a file.
+bool is_zip_without_entries(const std::string& path) {
+  constexpr std::string_view record{"PK\5\6\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 22};
+  const RegularFile file(path);
+  if (file.size() != static_cast<int64_t>(record.size())) return false;
+  std::array<char, record.size()> found{};
+  file.read(0, found.data(), file.size());
+  return std::string_view(found.data(), found.size()) == record;
 }
 
 /// A zip file, open for reading.
@@ -183,6 +195,7 @@ void unpack_zip(const std::filesystem::path& archive, const std::filesystem::pat
 
 void read_zip(const std::string& path,
               const std::function<void(const std::string& name, int64_t bytes, const ReadEntry& read)>& visit) {
+  if (is_zip_without_entries(path)) return;
   const Zip zip(path);
   const UnpackLimit limit(zip.packed_bytes(), std::numeric_limits<int64_t>::max());
   int64_t total = 0;

@@ -9,7 +9,8 @@ local M = {}
 
 local not_decimal = { nan = 0 / 0, inf = math.huge, ["-inf"] = -math.huge }
 
--- Returns a field as a number; nil for a name, such as 007, and for an integer that does not fit into 64 bits.
+-- Returns a field as a number; nil for a name, such as 007, and for an integer that does not fit into 64 bits. A number
+-- such as 1e400, which is too large for 64-bit floating point, becomes infinity.
 local function number_of(field)
   if not_decimal[field:lower()] then return not_decimal[field:lower()] end
   if field:find "^[+-]?0%d" or not field:find "^[+-]?%.?%d[%d.eE+-]*$" then return nil end
@@ -27,10 +28,15 @@ local function numbers_of(rows, c)
   return numbers
 end
 
--- Turns the fields of column `c` into numbers if each of them is a number or empty. Empty fields become nil then.
-local function convert(rows, c, is_text)
+-- Turns the fields of column `c` into numbers if each of them is a number or empty. Empty fields become nil. Raises
+-- an error for a number such as 1e400, which would become infinity. `place_of(r)` is the place of row r for the error.
+local function convert(rows, c, is_text, place_of)
   local numbers = not is_text and numbers_of(rows, c)
   for r, row in ipairs(rows) do
+    if numbers and numbers[r] and math.abs(numbers[r]) == math.huge and not not_decimal[row[c]:lower()] then
+      check.fail("%s: found '%s', expected a number below 1.8e308 in size. Write inf for infinity, or name the column "
+        .. "in texts", place_of(r), core.safe_text(row[c]))
+    end
     if numbers then row[c] = numbers[r] or nil else row[c] = tables.text_of_csv(row[c]) end
   end
 end
@@ -53,7 +59,8 @@ local csv_options = declare("mr.data.CsvOptions", {
 ---
 ---The table prints itself and has exports; `rows` are its rows, and `t:column("x")` is one column. A file
 ---that `to_csv` of a table wrote is read back with equal values. Rows of unequal length, an open
----quotation mark and a column name that occurs twice are errors with the line.
+---quotation mark, a column name that occurs twice and a number that is too large, such as 1e400, are
+---errors with the line. Infinity is written inf or -inf.
 ---@param path string
 ---@param options? mr.data.CsvOptions
 ---@return mr.Table
@@ -69,7 +76,8 @@ function M.csv(path, options)
   local where = "mr.data.csv"
   local o = csv_options:read(where, options)
   local file = find.path(path)
-  local rows, names, seen, is_text = core.read_csv(file, o.delimiter), {}, {}, {}
+  local rows, lines = core.read_csv(file, o.delimiter)
+  local names, seen, is_text = {}, {}, {}
   if #rows == 0 then check.fail("%s: %s is empty, expected a table", where, file) end
   for c, name in ipairs(rows[1]) do
     names[c] = o.header and tables.text_of_csv(name) or ("%d"):format(c)
@@ -83,7 +91,11 @@ function M.csv(path, options)
     is_text[name] = true
   end
   if o.header then table.remove(rows, 1) end
-  for c, name in ipairs(names) do convert(rows, c, is_text[name]) end
+  for c, name in ipairs(names) do
+    convert(rows, c, is_text[name], function(r)
+      return ("%s: %s:%d, column '%s'"):format(where, file, lines[o.header and r + 1 or r], core.safe_text(name))
+    end)
+  end
   return tables.new{ columns = names, rows = rows }
 end
 

@@ -18,11 +18,18 @@ function M.args(where, args)
   M.need(where, "args.store", rawget(args, "store"), "string", "the path of a store")
 end
 
----Raises an error if a value is not the results of a study.
-function M.results(where, value)
+---Returns true if a value is the results of a study.
+function M.is_results(value)
   local meta = type(value) == "table" and debug.getmetatable(value)
-  check.expect(type(meta) == "table" and rawget(meta, "__name") == "mr.Results", "mr.experiment." .. where, "results",
-    value, "what mr.experiment.study or mr.results returns")
+  return type(meta) == "table" and rawget(meta, "__name") == "mr.Results"
+end
+
+---Raises an error if a value is not the results of a study.
+---@param name? string    name of the argument (default: results)
+---@param advice? string  ends the error: ". For numbers, call mr.experiment.means_by"
+function M.results(where, value, name, advice)
+  check.expect(M.is_results(value), "mr.experiment." .. where, name or "results", value,
+    "what mr.experiment.study or mr.results returns" .. (advice or ""))
 end
 
 ---Raises an error if a value is not an array whose elements have the type `kind`.

@@ -83,10 +83,11 @@ function M.chosen(results, where)
   return found
 end
 
+-- Returns true if `where` is a list of runs, as from `mr.experiment.chosen`, and not a table of parameters.
+local function is_list_of_runs(where) return type(where) == "table" and type(where[1]) == "table" end
+
 -- Returns the training runs that `where` describes by their parameters, or `where` itself if it is a list of runs.
-local function runs_of(results, where)
-  return type(where) == "table" and type(where[1]) == "table" and where or M.runs(results, where)
-end
+local function runs_of(results, where) return is_list_of_runs(where) and where or M.runs(results, where) end
 
 ---Returns the values that training runs stored for each of their lists (users or queries), one fold
 ---after the other. `name` is a key of the table `per_list` that the runs returned, such as the name of
@@ -101,6 +102,22 @@ function M.lists(results, where, name)
   for _, run in ipairs(runs_of(results, where)) do
     local values = core.numbers(results:per_list(run.number, name))
     table.move(values, 1, #values, #all + 1, all)
+  end
+  return all
+end
+
+-- Returns the number of the list (user or query) behind each value that `M.lists` returns for the metric `name`.
+-- `caller` is the name of the function that needs the numbers.
+local function numbers_of_lists(caller, results, where, name)
+  local all = {}
+  for _, run in ipairs(runs_of(results, where)) do
+    local numbers = results:list_ids(run.number)
+    if not numbers then
+      check.fail("mr.experiment.%s: trial %d of '%s' stored '%s' without the numbers of its lists. Its run function "
+        .. "must return them, too: per_list = {list = numbers, %s = values}", caller, run.number, results.name, name,
+        name)
+    end
+    table.move(numbers, 1, #numbers, #all + 1, all)
   end
   return all
 end
@@ -135,7 +152,8 @@ function M.evaluation(results, where, metric, o)
   o = evaluation_options:read("mr.experiment.evaluation", o)
   local handle = mr.metrics.parse(metric)
   local function column(name) return mr.tensor(M.lists(results, where, name), { dtype = "float64" }) end
-  local values, lists = column(metric), column "list"
+  local values = column(metric)
+  local lists = mr.tensor(numbers_of_lists("evaluation", results, where, metric), { dtype = "float64" })
   local found = evaluate.of_values(#values, { handle }, function() return values end)
   found.users = lists:long()
   found._shapes = o.rows and { relevant = column(o.relevant), sizes = lists * 0 + o.rows } or nil
@@ -236,16 +254,23 @@ end
 ---Returns the mean value of each list (user or query) over all folds and seeds in which it was tested,
 ---in rising order of the numbers that identify lists. Runs store these numbers as `per_list.list`. Two
 ---settings that were tested on equal lists can then be compared list by list.
----@param all mr.Results[]  one study for each seed
----@param where table<string, any>  parameters of the runs, such as {loss = "ap", bound = "none"}
+---@param all mr.Results|mr.Results[]  one study, or one for each seed
+---@param where table  parameters of the runs, such as {loss = "ap"}; of one study also runs of `mr.experiment.chosen`
 ---@param name string  key of the table `per_list` that the runs returned
 ---@return number[]
 function M.by_list(all, where, name)
+  if given.is_results(all) then all = { all } end
   given.array("by_list", "all", all, "table", "studies")
+  if #all > 1 and is_list_of_runs(where) then
+    check.expect(false, "mr.experiment.by_list", "where", where,
+      "parameters such as {loss = 'ap'}, because runs are those of one study and all has %d", #all)
+  end
   local ids, values = {}, {}
-  for _, results in ipairs(all) do
-    local own = M.lists(results, where, name)
-    table.move(M.lists(results, where, "list"), 1, #own, #ids + 1, ids)
+  for i, results in ipairs(all) do
+    given.results("by_list", results, ("all[%d]"):format(i),
+      ". For values that are not in a store, call mr.experiment.means_by(ids, values)")
+    local own, of_own = M.lists(results, where, name), numbers_of_lists("by_list", results, where, name)
+    table.move(of_own, 1, #of_own, #ids + 1, ids)
     table.move(own, 1, #own, #values + 1, values)
   end
   return M.means_by(ids, values)

@@ -1,5 +1,6 @@
 // Tests of the backward pass that need C++: a derivative that fails in the middle, and the order in which nodes are
 // visited.
+#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -66,6 +67,24 @@ TEST_CASE("backward treats an undefined derivative as zero", "[autograd]") {
   backward(loss, {}, false);
   CHECK(grad(x) == 1);
   CHECK_FALSE(y.node()->grad.defined());
+}
+
+TEST_CASE("backward frees what operations saved, although their result is kept", "[autograd]") {
+  const auto saved = std::make_shared<int>(0);
+  const auto using_it = [&](const Tensor& in) {
+    return record("saves", number(in.item()), {in}, [saved](const Tensor& g) -> Gradients { return {g}; });
+  };
+  const Tensor x = leaf(1);
+  Tensor middle = using_it(x);
+  const Tensor result = using_it(middle);
+  middle = Tensor();
+  CHECK(saved.use_count() == 3);
+  backward(result, {}, true);
+  CHECK(saved.use_count() == 3);
+  backward(result, {}, false);
+  CHECK(saved.use_count() == 1);
+  CHECK(x.node().use_count() == 1);
+  CHECK(grad(x) == 2);
 }
 
 TEST_CASE("backward does not record operations within derivatives", "[autograd]") {

@@ -136,6 +136,10 @@ describe("mr.args", function()
       end
     end
     says(select(2, fails({ "--rate", "0xffffffffffffffffff" }, own)), "--rate", "number", "'0xffffffffffffffffff'")
+    for _, word in ipairs{ "1e400", "-1e400", ("9"):rep(400), "0x1p2000" } do
+      says(select(2, fails({ "--rate", word }, own)), "--rate", "number", word)
+      says(select(2, fails({ "--rates", "1," .. word }, { rates = { 0.5 } })), "--rates", "number", "1," .. word)
+    end
     local right = { ["-9223372036854775808"] = math.mininteger, ["9223372036854775807"] = math.maxinteger,
       ["0x7fffffffffffffff"] = math.maxinteger, ["0x0"] = 0, ["-0x10"] = -16, ["0x000000000000000000ff"] = 255,
       ["+5"] = 5, ["1e3"] = 1000, ["2.0"] = 2 }

@@ -326,6 +326,32 @@ it("mr.experiment.chosen refuses parameters without a number in a fold that othe
   equal(values("rr", 1), { 1.0 })
 end)
 
+it("mr.experiment.by_list takes one study or several, without folds, too, and refuses other tables", function()
+  local args = { store = sweeps.new_folder() .. "/runs.db", workers = 0, retry = 0 }
+  local function study(name, lists)
+    return mr.experiment.study(args, { name = name, space = { loss = mr.choice{ "ap", "rr" } },
+      run = function(trial)
+        return { valid = 1, per_list = { list = lists, m = { trial.loss == "ap" and 1 or 0, 3 } } }
+      end })
+  end
+  local where, first, second = { loss = "ap" }, study("1", { 8, 4 }), study("2", { 4, 8 })
+  equal(mr.experiment.by_list(first, where, "m"), { 3.0, 1.0 })
+  equal(mr.experiment.by_list({ first, second }, where, "m"), { 2.0, 2.0 })
+  equal(mr.experiment.by_list(first, mr.experiment.chosen(first, where), "m"), { 3.0, 1.0 })
+  raises(function() mr.experiment.by_list({ first, second }, mr.experiment.chosen(first, where), "m") end, "by_list",
+    "where", "one study")
+  raises(function() mr.experiment.by_list({ { 1, 2 } }, where, "m") end, "by_list", "all[1]", "{1, 2}", "means_by")
+  -- an evaluation of scores and grades alone has no numbers of users or queries
+  local lists = mr.lists{ { 1, 0 }, { 0, 1 } }
+  local plain = mr.experiment.study(args, { name = "plain", space = { loss = mr.choice{ "ap", "rr" } },
+    run = function()
+      local found = mr.evaluate(mr.tensor{ 2, 1, 2, 1 }, lists, { "rr" })
+      return { valid = 1, per_list = { rr = found.rr } }
+    end })
+  raises(function() mr.experiment.by_list(plain, where, "rr") end, "by_list", "trial 1", "'rr'", "list = ")
+  raises(function() mr.experiment.evaluation(plain, where, "rr") end, "evaluation", "trial 1", "'rr'", "list = ")
+end)
+
 it("mr.experiment.queries reads a folder of --data, or makes up a fold of so many queries under --smoke", function()
   local folder = sweeps.new_folder()
   local args, line = { data = folder, smoke = false }, "%d qid:%d 1:0.5 2:0.%d\n"

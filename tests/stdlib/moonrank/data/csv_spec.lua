@@ -40,6 +40,18 @@ describe("mr.data.csv", function()
     equal(t:column "c", { 1.5, 1000.0 })
   end)
 
+  it("refuses numbers that are too large for 64-bit floating point, unless the column is one of texts", function()
+    for _, word in ipairs{ "1e400", "-1e400", "1.5E+309" } do
+      local text = 'a,b\n"x\ny",1\n\nz,' .. word .. "\n"
+      raises(function() read(text) end, ":5", "'b'", "'" .. word .. "'", "texts")
+      equal(read(text, { texts = { "b" } }):column "b", { "1", word })
+      equal(read("a,b\nx,1\nz," .. word .. "\nz,word\n"):column "b", { "1", word, "word" })
+    end
+    raises(function() read("1,2\n3,1e400\n", { header = false }) end, ":2", "'2'", "'1e400'")
+    equal(read("a\n1.7976931348623157e308\n1e-400\nInf\n-inf\n"):column "a",
+      { 1.7976931348623157e308, 0.0, math.huge, -math.huge })
+  end)
+
   it("reads a file packed by gzip, whatever its name is", function()
     local path = file 'a,b\n1,"x\ny"\n'
     sweeps.capture("gzip -n " .. path)

@@ -162,10 +162,12 @@ test.describe("the columns option of mr.data.interactions", function()
       local scores = mr.data.scores(path, { header = true, columns = { qid = 1, docid = 2, score = 3 } })
       equal({ scores.lists.ids, scores.lists.documents, scores.scores:totable() }, { { "10" }, { "20" }, { 5.0 } })
     end)
-    with_files({ "q1,d1,0.25\nq1,d2,0.5\n" }, function(path)
-      raises(function() mr.data.scores(path, { header = true, columns = { qid = 1, docid = 2, score = 3 } }) end,
-        "'0.25'", "name", "header = false")
-    end)
+    for _, number in ipairs{ "0.25", "1e400", "1e-400" } do
+      with_files({ "q1,d1," .. number .. "\nq1,d2,0.5\n" }, function(path)
+        raises(function() mr.data.scores(path, { header = true, columns = { qid = 1, docid = 2, score = 3 } }) end,
+          "'" .. number .. "'", "name", "header = false")
+      end)
+    end
   end)
 
   it("needs the header option if all columns are numbers", function()

@@ -32,6 +32,9 @@ end
 
 local function read(...) return mr.load_tensors(file_of("x.npy", npy(...))) end
 
+-- The bytes of a zip file without entries: the record at the end of every zip file, with all counts 0.
+local empty_zip = "PK\5\6" .. ("\0"):rep(18)
+
 -- Debian's Python comes first, because ./bootstrap installs its packages
 local interpreter = core.is_file "/usr/bin/python3" and "/usr/bin/python3" or "python3"
 
@@ -103,9 +106,15 @@ describe("load_tensors:", function()
     raises("version 9", mr.load_tensors, file_of("x.npy", "\x93NUMPY\9\0\0\0"))
     raises("header of", mr.load_tensors, file_of("x.npy", "\x93NUMPY\2\0\xff\xff\xff\x7f"))
     raises("x.npz", mr.load_tensors, file_of("x.npz", "no zip file"))
+    raises("x.npz", mr.load_tensors, file_of("x.npz", empty_zip:sub(1, -2)))
+    raises("x.npz", mr.load_tensors, file_of("x.npz", (empty_zip:gsub("%z", "\1"))))
     raises("pickle", mr.load_tensors, "model.pt")
     raises("ends in", mr.load_tensors, "x.csv")
     raises("text", mr.load_tensors, 5)
+  end)
+
+  it("reads an archive without arrays, as numpy.savez() writes it, as an empty table", function()
+    equal(mr.load_tensors(file_of("none.npz", empty_zip)), {})
   end)
 
   it("reads what NumPy writes, and NumPy reads what is written here", function()
