@@ -298,8 +298,8 @@ local csv_options = declare("mr.EvaluationCsvOptions", {
 ---Returns the evaluation as comma-separated values: by default the mean of each metric, as in `table`
 ---at full precision. With `lists`, there is a row for each list: the name of its user or query (its
 ---number if lists have no names), N (its rows), P (its rows with grade 1 or higher), and each metric
----in float64 with the fewest digits that read back as the same number. A list that a metric leaves
----out has "nan".
+---in float64 with the fewest digits that read back as the same number. For an evaluation of a TREC run, N
+---and P count the judged documents of the query. A list that a metric leaves out has "nan".
 ---@param options? mr.EvaluationCsvOptions
 ---@return string
 ---Example:

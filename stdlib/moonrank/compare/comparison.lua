@@ -133,11 +133,11 @@ function Comparison:tests()
 end
 
 ---Shows which users or queries gain and which lose between two systems, by the shape of their lists:
----their number of rows N, and of relevant rows P (rows with grade 1 or higher; for runs of TREC, of
----the judged documents). Each group of lists has the two means, the mean gain with its bootstrap
----interval, and the shares of lists for which the first system is better and worse. A user with
----several lists has the mean N and P of these lists. The result prints as a table, and `:plot()`
----draws it.
+---their number of rows N, and of relevant rows P (rows with grade 1 or higher). For TREC
+---runs, evaluated or not, these rows are the judged documents of the query. Each group of lists has
+---the two means, the mean gain with its bootstrap interval, and the shares of lists for which the
+---first system is better and worse. A user or query with several lists has the mean N and P of these
+---lists. The result prints as a table, and `:plot()` draws it.
 ---@param options? mr.compare.GainsOptions
 ---@return mr.Gains
 ---Example:

@@ -232,7 +232,7 @@ function M.evaluate(where, called, run, judgments, queries, metrics, given)
   for i, each in ipairs(metrics) do handles[i] = M.metric(each, given) end
   metric.check_read(where, given or {}, handles)
   local result = evaluate.of_values(r.lists.count, handles, function(m) return values_of(m, r) end)
-  result.ids, result._shapes = queries, per_list.shapes_of(r.lists)
+  result.ids, result._shapes = queries, per_list.shapes_of(r.judgments)
   return result, r.lists.relevance:ge(given and given.relevant or 1):sum():item()
 end
 
