@@ -180,9 +180,9 @@ end
 ---called user, item, rating and timestamp. `columns = {user = "uid", rating = 4}` gives a column by
 ---its name (a text) or by its number in the file. `columns = {"user", "item", false, "timestamp"}`
 ---lists the columns in the order of the file; false marks a column that is not read. Without a
----header, user and item are columns 1 and 2. If `columns` is a list, or has only numbers, `header`
----is required: true if the first line has names, false if the first line is data. With `header = true`,
----ids of the file in the first line are an error.
+---header, user and item are columns 1 and 2. `header` is required if `columns` is a list, or gives at
+---least user and item and names no column by a text: true if the first line has names, false if it is
+---data. With `header = true`, ids of the file in the first line are an error.
 ---
 ---A file without a known rating column, but with columns besides user, item and timestamp, is an
 ---error, because one of these columns may be the rating. Name the rating column, or pass

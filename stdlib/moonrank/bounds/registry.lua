@@ -11,7 +11,7 @@ M.about = declare("mr.bounds.About", {
   { "text", "string", default = "", help = "what the bound does to a list, and when it helps" },
 })
 
-local distribution_text = [[The probability that a random ranking of the list is no better than M, smoothed:
+local distribution_text = [[The smoothed probability that the metric of a random ranking of the list is at most M:
 $F~(M) = E sigma(a (M - X))$. X is the metric of a random ranking, and $a = kappa / sd$.
 `mr.bounds.distribution_bound` has options (kappa, samples, a ranker better than random).
 ]]

@@ -52,8 +52,8 @@ local csv_options = declare("mr.data.CsvOptions", {
 ---skipped. A file that begins like gzip is unpacked.
 ---
 ---The table prints itself and has exports; `rows` are its rows, and `t:column("x")` is one column. A file
----that `to_csv` of a table wrote is read back with equal values. Rows of unequal length, an open
----quotation mark and a column name that occurs twice are errors with the line.
+---that `to_csv` of a table wrote is read back with equal values. Rows of unequal length and an open
+---quotation mark are errors that give the line. A column name that occurs twice is an error, too.
 ---@param path string
 ---@param options? mr.data.CsvOptions
 ---@return mr.Table

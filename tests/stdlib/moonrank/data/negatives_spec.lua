@@ -105,9 +105,10 @@ it("mr.data.sample_negatives takes all other items of a user if they are few", f
 end)
 
 it("mr.data.sample_negatives keeps the names of users and items", function()
-  local fold = mr.data.synthetic{ kind = "ratings", users = 30, items = 90 }:binarize(4):folds{ by = "share", nsr = 0 }[1]
-  equal(mr.data.sample_negatives({ fold.train }, { items = 90 })[1].ids, fold.train.ids)
-  check(fold.train.ids)
+  local ratings = mr.data.synthetic{ kind = "ratings", users = 30, items = 90 }:binarize(4)
+  local train = ratings:folds{ by = "share", nsr = 0 }[1].train
+  check(train.ids)
+  equal(mr.data.sample_negatives({ train }, { items = 90 })[1].ids, train.ids)
   equal(mr.data.sample_negatives({ part({ 1 }, { { 4 } }) }, { items = 6 })[1].ids, false)
 end)
 
