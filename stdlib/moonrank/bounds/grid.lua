@@ -25,8 +25,11 @@ function M.lists(sizes)
 end
 
 ---Returns a list size (numbers of rows and of relevant rows) for every combination of a number in
----`relevant` and a ratio in `nsr` of other rows to relevant rows.
----@return mr.bounds.Size[]
+---`relevant` and a ratio in `nsr` of other rows to relevant rows. The number of other rows is rounded,
+---and is at least 1, also at ratio 0.
+---@param relevant integer[]  numbers of relevant rows, from 1
+---@param nsr number[]        ratios, from 0
+---@return mr.bounds.Size[]  all sizes of the first ratio, then of the second, and so on
 function M.sizes(relevant, nsr)
   local sizes = {}
   for _, p in ipairs(relevant) do

@@ -58,8 +58,11 @@ function M.set(sampled, shapes, numbers)
   of_sampled[sampled] = setmetatable({ _shapes = shapes, _numbers = numbers }, WholeLists)
 end
 
----Lets lists `made` stand for what `lists` stand for. With `numbers`, `made` are only these of `lists`.
----@param numbers? mr.Tensor  int64
+---Lets the lists `made`, which were made from the lists `lists`, stand for the same whole lists. If `lists` stand for
+---themselves, so does `made`.
+---@param lists mr.Lists
+---@param made mr.Lists       a copy of `lists`, or some of them
+---@param numbers? mr.Tensor  int64: for each list of `made`, its number in `lists` (default: list i is number i)
 function M.keep(lists, made, numbers)
   local whole = of_sampled[lists]
   if whole and numbers then

@@ -115,8 +115,9 @@ local evaluate_options = declare("mr.data.ScoredEvaluateOptions", {
 
 ---Evaluates the scores against judgments like trec_eval. With equal scores, the document with the
 ---larger id ranks first. Unjudged documents are not relevant. Relevant documents that are not in
----the run count as never found. Queries without relevant documents have the value 0. The gain of
----nDCG is the grade.
+---the run count as never found. Metrics that need the rank of every relevant document, such as "auc",
+---raise an error if the run lacks one. Queries without relevant documents have the value 0. The gain
+---of nDCG is the grade.
 ---
 ---Metrics have their usual names, or the names of trec_eval (P_10, recip_rank, Rprec, ndcg_cut_10,
 ---recall_100, map_cut_10, success_5). Metric objects such as mr.metrics.ap{...} are used with their
