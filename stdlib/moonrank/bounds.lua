@@ -350,7 +350,7 @@ end
 
 ---Defines a bound of your own, and returns the bound. Its name is then accepted wherever a built-in
 ---bound's is. A built-in bound's name is an error; a name of your own may be defined again. `f` is
----a function of the score (one smooth metric value per list) and of statistics of the lists. Its
+---a function of the score (one smooth metric value per list) and of statistics of the lists. The
 ---gradient comes from the tensor operations that `f` uses. The bounded value must keep the metric's
 ---direction. `f` does not receive lists on which no ordering changes the metric. `f` may also be a
 ---bound, such as one from mr.bounds.weighted.
@@ -384,8 +384,9 @@ end
 ---Example: `mr.bounds.check("minmax", {metrics = {"ap"}, nsr = {1}, relevant = {5}, quiet = true}).ok   --> true`
 function M.check(what, options) return require("moonrank.bounds.check").check(what, options) end
 
----Plots bounded values against the metric, with one line per list size. `what` is one bound, or a
----table of several bounds to compare.
+---Plots bounded values against the metric. The figure has a panel for each bound and each negative
+---sampling ratio (option `nsr`), with a line for each number of relevant rows (option `relevant`).
+---`what` is one bound, or a table of several bounds to compare.
 ---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor|(string|mr.Bound)[]
 ---@param options? mr.bounds.PlotOptions
 ---@return mr.Figure

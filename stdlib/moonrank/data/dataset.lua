@@ -397,9 +397,9 @@ function Dataset:standardize(scaling)
 end
 
 ---Returns a copy of the dataset in which each row is a list of its own, so that shuffled batches
----mix rows of all original lists. Use the copy to train with a pointwise loss on batches of `batch`
----rows. Pairwise and listwise losses ignore lists of one row. The weight of a row, times the weight of
----its list, becomes the weight of the row's new list.
+---mix rows of all original lists. Use the copy to train with a pointwise loss; the option `batch` of
+---mr.fit is then a number of rows. Pairwise and listwise losses ignore lists of one row. The weight of a
+---row, times the weight of its list, becomes the weight of the row's new list.
 ---@return mr.Dataset
 ---Example:
 ---```lua
