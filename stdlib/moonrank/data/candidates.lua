@@ -44,7 +44,8 @@ function M.device_of(model)
 end
 
 ---Returns the scores that a model, or a function of a batch, gives the rows of candidate lists: a
----tensor [rows]. The batch is copied to `device` first.
+---tensor [rows], without gradients. The batch's users and items are copied to `device` first. Another
+---shape of the model's result is an error.
 ---@param model mr.Model|fun(batch: mr.Batch): mr.Tensor
 ---@param made { lists: mr.Lists, users: mr.Tensor, items: mr.Tensor }  user of each list, item of each row
 ---@param device string

@@ -194,8 +194,8 @@ local function share_of(sizes, order, first, count, share)
   return from, to - from + 1, rows_before
 end
 
----Returns the largest number of batches that one pass over the dataset can have: with `rows`, the
----dataset's number of rows divided by `rows`, rounded up.
+---Returns the largest number of batches that one pass over the dataset can have: its number of lists
+---divided by `size`, or with `rows` its number of rows divided by `rows`, rounded up.
 ---@param size integer   lists per batch
 ---@param rows? integer  rows per batch; replaces `size`
 function M.most_batches(dataset, size, rows)
