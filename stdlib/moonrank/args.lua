@@ -281,9 +281,10 @@ local function set_device(name)
   if not ok then leave(2, ("%s: %s"):format(typed "device", check.reason(why))) end
 end
 
----Returns the declarations of options with all their fields, and that of --device. A contradiction
----is an error.
+---Returns the declarations of options with all their fields, and that of --device unless `declarations`
+---has its own option `device`. A declaration that contradicts itself is an error.
 ---@param declarations table<string, any>  as for mr.args
+---@return table<string, mr.args.Declaration>  by name
 ---Example: `require("moonrank.args").declared({nsr = 1}).nsr.type   --> integer`
 function M.declared(declarations)
   local declared = {}
@@ -300,7 +301,8 @@ end
 ---Declares the options of a script and reads them from its command line. It accepts `--name value`,
 ---`--name=value`, `--flag`, `--no-flag`, and lists with commas. The option `batch_size` is typed as
 ---`--batch-size`; `--batch_size` is accepted, too. Every script has `--device`, which sets
----mr.device. A flag may set or ignore other options, as in `smoke = {default = false, sets =
+---mr.device; a script that declares an option `device` itself replaces it, and mr.device is not set.
+---A flag may set or ignore other options, as in `smoke = {default = false, sets =
 ---{epochs = 2}, ignores = {"data"}}`. Passing `--smoke` together with `--epochs` or `--data` is
 ---then an error. Numbers outside `least` to `most`, integers that 64 bits do not hold, lists with
 ---an empty value, and paths of another kind than `path` ("file", "folder", "new file", ...) are

@@ -95,14 +95,17 @@ local function steepness_of(o)
   return o.steepness, o.kappa
 end
 
----Makes a distribution-based bound. Its value is F~, the smoothed probability that a random ranking
----is no better (Eq. 3.12), or log F~, or the logit of F~, whose gradient never vanishes. For
----metrics to be minimized, the logarithm is -log(1 - F~).
----The variant of the thesis is `mr.bounds.distribution_bound{method = "sampled", steepness =
----"samples"}`. The names "distribution", "distribution_log" and "distribution_logit" stand for
----exact bounds with kappa = 8. With `beta` above 0, F~ compares with a ranker better than random;
----below 0, with a worse one. `steepness = "samples"` counts samples, so its default method is
----"sampled".
+---Makes a bound whose value is F~(M), the smoothed probability that the metric of a random ranking
+---of the list is at most the list's metric M (Westerborg 2022, Eq. 3.12). F~ is near 1 for the
+---largest values, which are the worst ones of a metric to be minimized. `form = "log"` gives log F~,
+---or -log(1 - F~) for metrics to be minimized. `form = "logit"` gives log(F~ / (1 - F~)). Only the
+---gradient of the logit vanishes nowhere.
+---
+---The names "distribution", "distribution_log" and "distribution_logit" stand for the three forms
+---with default options (method "auto", kappa = 8). With `beta` above 0, the random rankings are better
+---than uniformly random ones; below 0, they are worse. The variant of the thesis is
+---`mr.bounds.distribution_bound{method = "sampled", steepness = "samples"}`. `steepness = "samples"`
+---makes "sampled" the default of `method`, and is an error with the forms "log" and "logit".
 ---
 ---Sampled rankings are kept for other processes and later runs in the user's cache folder
 ---(moonrank/samples in $XDG_CACHE_HOME or ~/.cache). The folder grows up to 8 GiB, or to
@@ -171,9 +174,10 @@ local shape_options = declare("mr.bounds.ShapeOptions", {
 ---of one list. The best value is the maximum, or the minimum if lower values are better. The list
 ---has N rows of which P are relevant, or rows with the given grades. The numbers are NaN if the
 ---metric is undefined (no relevant row). For metrics without closed forms (err, bpref, metrics of
----scripts and others), all orders of the grades are computed, or 20,000 random orders if there are
----more. The result then also has `method`, `orders` and `error`, the standard error of the mean.
----`max` and `min` are the extremes among the computed orders.
+---scripts and others), all different orders of the grades are computed if there are at most 20,000
+---of them, else 20,000 random orders. `max` and `min` are then the extremes among the computed orders.
+---The result also has `method`: "closed form", "enumerated" or "sampled". For computed orders it has
+---`orders`, their number, and `error`, the standard error of the mean (0 if all were computed).
 ---@param metric string|mr.Metric
 ---@param shape mr.bounds.ShapeOptions
 ---@return { min: number, max: number, best: number, expectation: number, sd: number }
@@ -308,8 +312,9 @@ local weighted_options = declare("mr.bounds.WeightedOptions", {
 
 ---Makes a bound that limits and normalizes the slopes of another bound (see mr.bounds.slopes).
 ---Slopes above `cap` become `cap`. With the option `normalize` (an mr.Lists), all slopes are then
----divided by their mean over the lists in `normalize`. The mean slope becomes 1, so that gradients
----do not shrink towards an optimizer's epsilon.
+---divided by their mean over the lists in `normalize` on which an ordering can change the metric.
+---The mean slope of these lists becomes 1, so that gradients do not shrink towards an optimizer's
+---epsilon.
 ---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
 ---@param options mr.bounds.WeightedOptions
 ---@return mr.Bound
@@ -345,7 +350,7 @@ end
 
 ---Defines a bound of your own, and returns the bound. Its name is then accepted wherever a built-in
 ---bound's is. A built-in bound's name is an error; a name of your own may be defined again. `f` is
----a function of the score (one smooth metric value per list) and of statistics of the lists. Its
+---a function of the score (one smooth metric value per list) and of statistics of the lists. The
 ---gradient comes from the tensor operations that `f` uses. The bounded value must keep the metric's
 ---direction. `f` does not receive lists on which no ordering changes the metric. `f` may also be a
 ---bound, such as one from mr.bounds.weighted.
@@ -379,8 +384,9 @@ end
 ---Example: `mr.bounds.check("minmax", {metrics = {"ap"}, nsr = {1}, relevant = {5}, quiet = true}).ok   --> true`
 function M.check(what, options) return require("moonrank.bounds.check").check(what, options) end
 
----Plots bounded values against the metric, with one line per list size. `what` is one bound, or a
----table of several bounds to compare.
+---Plots bounded values against the metric. The figure has a panel for each bound and each negative
+---sampling ratio (option `nsr`), with a line for each number of relevant rows (option `relevant`).
+---`what` is one bound, or a table of several bounds to compare.
 ---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor|(string|mr.Bound)[]
 ---@param options? mr.bounds.PlotOptions
 ---@return mr.Figure

@@ -282,7 +282,7 @@ end
 function M.attempt(f, ...) return unless_from_elsewhere(pcall(f, ...)) end
 
 ---Returns a field or method of any object, also of an object whose class a script defines. Returns nil if the object
----has no such field, or if reading the field raises an error.
+---has no such field, if the field is false, or if reading the field raises an error.
 ---Example: `require("moonrank.check").field(mr.losses.ap(), "nosuch")   --> nil`
 function M.field(of, name)
   local ok, value = M.attempt(function() return of[name] end)

@@ -69,8 +69,10 @@ local function divided(options)
   return o, systems
 end
 
----Reads the scores of a system from a file: a table if its name ends in .csv or .csv.gz, else a TREC
----run.
+---Reads the scores of a system from a file: a table (mr.data.scores) if the file's name ends in .csv or
+---.csv.gz, else a TREC run (mr.data.trec_run).
+---@param path string
+---@return mr.ScoredLists
 function M.read(path)
   local data = require "moonrank.data"
   return path:match "%.csv$" and data.scores(path) or path:match "%.csv%.gz$" and data.scores(path)

@@ -180,9 +180,9 @@ end
 ---called user, item, rating and timestamp. `columns = {user = "uid", rating = 4}` gives a column by
 ---its name (a text) or by its number in the file. `columns = {"user", "item", false, "timestamp"}`
 ---lists the columns in the order of the file; false marks a column that is not read. Without a
----header, user and item are columns 1 and 2. If `columns` is a list, or has only numbers, `header`
----is required: true if the first line has names, false if the first line is data. With `header = true`,
----ids of the file in the first line are an error.
+---header, user and item are columns 1 and 2. `header` is required if `columns` is a list, or gives
+---user and item and all other columns in it by number. It is true if the first line has names, and
+---false if the first line is data. With `header = true`, ids of the file in the first line are an error.
 ---
 ---A file without a known rating column, but with columns besides user, item and timestamp, is an
 ---error, because one of these columns may be the rating. Name the rating column, or pass
@@ -313,11 +313,18 @@ local letor_fold_options = declare("mr.data.LetorFoldOptions", {
   { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the choice of validation lists" },
 }, letor_options)
 
----Reads the cross-validation folds of a LETOR folder. The files of the folds are listed in
----folds.tsv; or are train, vali and test in subfolders Fold1, Fold2, ...; or are train, vali and
----test in the folder itself, as one fold; or are S1 ... S5, which LETOR's rotation assigns to
----parts; or are P1 ... P5, where P1 is the test part of fold 1 and P2 to P5 are its train part.
----Returns a sequence of folds; a fold's files are read when a script first uses the fold.
+---Reads the cross-validation folds of a LETOR folder. The first of these forms that the folder has is
+---used:
+---
+---- a table folds.tsv, which lists the files of each fold.
+---- subfolders Fold1, Fold2, ... with the files train, vali and test.
+---- files train, vali and test in the folder itself, as one fold.
+---- files S1, S2, ..., which LETOR's rotation assigns to parts: of five, fold 1 trains on S1 to S3,
+---  validates on S4 and tests on S5.
+---- files P1, P2, ...: fold 1 tests on P1 and trains on the others.
+---
+---If a fold has no validation file, the share `valid` of its training lists becomes the validation
+---part. A fold's files are read when a script first uses the fold. A folder of another form is an error.
 ---@param folder string
 ---@param options? mr.data.LetorFoldOptions
 ---@return mr.Fold[]

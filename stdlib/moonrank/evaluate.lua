@@ -103,12 +103,12 @@ end
 
 ---Evaluates scores by several metrics. `{"ndcg", bound = "expectation"}` among the names, or
 ---"ndcg:expectation", is a metric under an affine bound, called "ndcg[expectation]" in tables. It
----tells how far above a random ranking, or how near to the best ranking, each list is. Lists on
----which no ordering changes the metric are left out. If the lists have weights (lists:weighted), means
----are by the weights of lists, and ndcg and dcg have gains times the weights of rows; other metrics
----refuse weights of rows. `scores` may also be the scored documents of a
----run (mr.data.trec_run, mr.data.scores); then pass qrels in place of `lists`. Options are those of
----run:evaluate.
+---tells how far above a random ranking, or how near to the best ranking, each list is. A metric under
+---a bound leaves out lists on which no ordering changes the metric. If the lists have weights
+---(lists:weighted), means are by the weights of lists, and ndcg and dcg have gains times the weights
+---of rows; other metrics refuse weights of rows. `scores` may also be the scored documents of a run
+---(mr.data.trec_run, mr.data.scores). Then `lists` are the judgments (qrels), and options are those of
+---mr.ScoredLists:evaluate.
 ---@param scores mr.Tensor|mr.ScoredLists  [rows]
 ---@param lists mr.Lists|string|mr.Dataset  for a run: named lists, the path of a qrels file, or a dataset
 ---@param names (string|mr.Metric|table)[]  e.g. {"ndcg", "ndcg@5", "ap", "nrbp(0.95)", "rr", {"ap", bound = "minmax"}}
@@ -298,8 +298,8 @@ local csv_options = declare("mr.EvaluationCsvOptions", {
 ---Returns the evaluation as comma-separated values: by default the mean of each metric, as in `table`
 ---at full precision. With `lists`, there is a row for each list: the name of its user or query (its
 ---number if lists have no names), N (its rows), P (its rows with grade 1 or higher), and each metric
----in float64 with the fewest digits that read back as the same number. A list that a metric leaves
----out has "nan".
+---in float64 with the fewest digits that read back as the same number. For an evaluation of a TREC run, N
+---and P count the judged documents of the query. A list that a metric leaves out has "nan".
 ---@param options? mr.EvaluationCsvOptions
 ---@return string
 ---Example:

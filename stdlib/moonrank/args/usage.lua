@@ -17,7 +17,8 @@ function M.written(value)
   return table.concat(parts, ",")
 end
 
----Returns the allowed range of a numeric option for --help and errors: " from 1 to 5", " from 1", or "" without limits.
+---Returns the allowed range of a numeric option for --help and errors: " from 1 to 5", " from 1", " to 5",
+---or "" without limits.
 ---@param declared mr.args.Declaration
 ---Example: `require("moonrank.args.usage").range_text{least = 1}:sub(2)   --> from 1`
 function M.range_text(declared)

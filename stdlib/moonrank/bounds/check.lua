@@ -323,7 +323,11 @@ function Report:__tostring()
   return table.concat(lines, "\n")
 end
 
----Implements mr.bounds.check: checks a bound on lists of many sizes, prints a report and returns it.
+---Implements mr.bounds.check: checks a bound on lists of many sizes, and returns a report. The report is also printed,
+---unless the option `quiet` is true.
+---@param what any  a bound, its name or function
+---@param options? mr.bounds.CheckOptions
+---@return mr.BoundReport
 function M.check(what, options)
   local o = check_options:read("mr.bounds.check", options)
   for _, name in ipairs{ "metrics", "nsr" } do

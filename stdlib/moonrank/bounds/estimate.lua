@@ -138,7 +138,10 @@ local function of_class(metric, class, options)
   return found[key]
 end
 
----Estimates statistics of a metric over all rankings of a list with these grades. A list without rows is an error.
+---Estimates statistics of a metric over all rankings of one list whose rows have the given grades. No grade at all is
+---an error. The result is cached.
+---@param grades number[]  in any order
+---@param options? mr.bounds.EstimateOptions
 ---@return mr.Estimate
 function M.of(metric, grades, options) return of_class(metric, core.grade_class(grades), options) end
 

@@ -14,7 +14,9 @@ local most_rows = 1000000  -- largest number of relevant rows, and of other rows
 ---@field p integer
 ---@field nsr? number  ratio of other rows to relevant rows by which `n` was chosen
 
----Makes one list per size, with n rows of which p are relevant.
+---Makes one list per size, with n rows of which the first p have grade 1 and the others grade 0.
+---@param sizes mr.bounds.Size[]
+---@return mr.Lists
 function M.lists(sizes)
   local lists = {}
   for l, size in ipairs(sizes) do
@@ -25,8 +27,11 @@ function M.lists(sizes)
 end
 
 ---Returns a list size (numbers of rows and of relevant rows) for every combination of a number in
----`relevant` and a ratio in `nsr` of other rows to relevant rows.
----@return mr.bounds.Size[]
+---`relevant` and a ratio in `nsr` of other rows to relevant rows. The number of other rows is rounded,
+---and is at least 1, also at ratio 0.
+---@param relevant integer[]  numbers of relevant rows, from 1
+---@param nsr number[]        ratios, from 0
+---@return mr.bounds.Size[]  all sizes of the first ratio, then of the second, and so on
 function M.sizes(relevant, nsr)
   local sizes = {}
   for _, p in ipairs(relevant) do
@@ -44,7 +49,10 @@ function M.sizes(relevant, nsr)
 end
 
 ---Returns the bounded value of every list, and its derivative with respect to the score (0 if the
----value does not depend on the score), at the scores `score`, one per list.
+---value does not depend on the score).
+---@param score number[]  the score of each list, at which its bound is evaluated
+---@return number[] values
+---@return number[] derivatives
 function M.evaluated(bound, metric, lists, score)
   local _ <close> = scope.recording("a bound", true)
   local leaf = core.tensor(score, "float64", "cpu"):requires_grad()

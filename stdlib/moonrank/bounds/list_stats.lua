@@ -57,9 +57,11 @@ for _, name in ipairs{ "weights", "count", "counted", "affine" } do
 end
 
 ---Computes one value per list. `f` gets only lists for which an ordering can change the metric, with their scores.
----Other lists get the value 0 and no gradient, so that a 0/0 cannot enter it. `f` is not called without lists.
+---Other lists get the value 0 and no gradient, so that a 0/0 cannot enter it. `f` is not called if all lists are such
+---other lists.
 ---@param score mr.Tensor  [lists]
 ---@param f fun(score: mr.Tensor, lists: mr.Lists): mr.Tensor
+---@return mr.Tensor  [lists]
 function M.where_counted(metric, lists, score, f)
   local counted = M.counted(metric, lists, score.device)
   if #counted == 0 then return score * 0 end

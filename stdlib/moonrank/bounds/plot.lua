@@ -35,8 +35,11 @@ local function series_of(bound, metric, sizes)
   return series
 end
 
----Implements mr.bounds.plot: plots bounded values against the metric, with one line for each list
----shape, and returns the figure.
+---Implements mr.bounds.plot: plots bounded values against the metric, in a panel for each bound and
+---negative sampling ratio, and returns the figure.
+---@param what any  a bound, its name or function, or a table of them
+---@param options? mr.bounds.PlotOptions
+---@return mr.Figure
 function M.plot(what, options)
   local bounds, plot = require "moonrank.bounds", require "moonrank.plot"
   local o = plot_options:read("mr.bounds.plot", options)

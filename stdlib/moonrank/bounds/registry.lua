@@ -11,13 +11,13 @@ M.about = declare("mr.bounds.About", {
   { "text", "string", default = "", help = "what the bound does to a list, and when it helps" },
 })
 
-local distribution_text = [[The probability that a random ranking of the list is no better than M, smoothed:
+local distribution_text = [[The smoothed probability that the metric of a random ranking of the list is at most M:
 $F~(M) = E sigma(a (M - X))$. X is the metric of a random ranking, and $a = kappa / sd$.
 `mr.bounds.distribution_bound` has options (kappa, samples, a ranker better than random).
 ]]
 
----Documentation of the distribution-based bounds, by the option `form` of mr.bounds.distribution_bound. An entry's
----`text` names the script that prints the numbers which it states.
+---Documentation of the distribution-based bounds, by the option `form` of mr.bounds.distribution_bound. A `text` that
+---states results of trainings names the script that prints them.
 M.forms = {
   cdf = {
     name = "distribution", formula = "F~(M)",
@@ -69,7 +69,7 @@ function M.builtin(name) return builtin[name] ~= nil end
 ---Example: `require "moonrank.bounds.registry".names()[1]   --> distribution`
 function M.names() return check.names(entries) end
 
----Returns the formula of a bound of the library as `moonrank.manual.formula` reads it.
+---Returns the formula of a bound of the library as `moonrank.manual.formula` reads it. Another name raises an error.
 ---Example: `require "moonrank.bounds.registry".formula "minmax"   --> (M - min) / (max - min)`
 function M.formula(name) return builtin[name].formula end
 

@@ -60,6 +60,7 @@ local function table_of(self, count)
 end
 
 ---Returns the statistics as a table, with one row per list.
+---@return mr.Table
 function methods:table() return table_of(self, rawget(self, "_lists").count) end
 
 tables.add_exports(methods)
@@ -73,7 +74,9 @@ function Stats:__tostring()
   return ("%s over all rankings of a list\n%s%s"):format(rawget(self, "_metric").name, shown, rest)
 end
 
----Makes the statistics of a metric for lists. Each field is computed when it is first read.
+---Makes an mr.Stats: statistics of a metric over all rankings of each list. A field is computed when it is first read.
+---@param options mr.bounds.StatsOptions  with `dtype` and `device`
+---@return mr.Stats
 function M.new(metric, lists, options)
   return setmetatable({ _metric = metric, _lists = lists, _options = options }, Stats)
 end

@@ -15,14 +15,16 @@ local of_sampled = setmetatable({}, { __mode = "k" })
 ---@class mr.bounds.Shapes
 local Shapes = check.class("mr.bounds.Shapes")
 
----Makes whole lists of `rows` rows.
+---Makes whole lists: lists of all items that a user ranks. Each has `rows` rows.
+---@param rows integer
 ---@param relevant integer[]  number of relevant rows of each whole list
 ---@return mr.bounds.Shapes
 function M.shapes(rows, relevant)
   return setmetatable({ _rows = rows, _relevant = relevant, _lists = false, _lines = {} }, Shapes)
 end
 
----Returns the whole lists. They are made when they are first needed.
+---Returns the whole lists, one for each number of relevant rows. They are made in the first call.
+---@return mr.Lists
 function Shapes:lists()
   if self._lists then return self._lists end
   local sizes, relevance = {}, core.full({ #self._relevant, self._rows }, 0, "float32", "cpu")
@@ -52,14 +54,20 @@ end
 ---@class mr.bounds.WholeLists
 local WholeLists = check.class("mr.bounds.WholeLists")
 
----Lets sampled lists stand for whole lists.
----@param numbers mr.Tensor  for each sampled list, the number of its whole list; int64 on the CPU
+---Lets sampled lists stand for whole lists: the bound of a sampled list is then that of its whole list, which has all
+---items that the user ranks.
+---@param sampled mr.Lists
+---@param shapes mr.bounds.Shapes  the whole lists
+---@param numbers mr.Tensor        for each sampled list, the number of its whole list; int64 on the CPU
 function M.set(sampled, shapes, numbers)
   of_sampled[sampled] = setmetatable({ _shapes = shapes, _numbers = numbers }, WholeLists)
 end
 
----Lets lists `made` stand for what `lists` stand for. With `numbers`, `made` are only these of `lists`.
----@param numbers? mr.Tensor  int64
+---Lets the lists `made`, which were made from the lists `lists`, stand for the same whole lists. If `lists` stand for
+---themselves, so does `made`.
+---@param lists mr.Lists
+---@param made mr.Lists       a copy of `lists`, or some of them
+---@param numbers? mr.Tensor  int64: for each list of `made`, its number in `lists` (default: list i is number i)
 function M.keep(lists, made, numbers)
   local whole = of_sampled[lists]
   if whole and numbers then
@@ -90,7 +98,8 @@ function WholeLists:slopes(bound, metric, like)
   return line.slope:rows(self._numbers:to(like.device))
 end
 
----Applies a bound to one score per sampled list.
+---Returns the bounded value of each sampled list, from its score and the bound of its whole list.
+---@param score mr.Tensor  [lists], the smooth metric of each sampled list
 ---@return mr.Tensor  [lists]
 function WholeLists:bounded(bound, score, metric)
   if bound._takes_numbers then return bound.apply(score, metric, self._shapes:lists(), self._numbers) end

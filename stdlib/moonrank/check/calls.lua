@@ -48,10 +48,14 @@ local function may_have(value, method, class)
   return type(value) == "table" and rawget(class, "__gc") == nil
 end
 
----Raises an error about surplus arguments, or about a method that was called with a dot instead of a colon.
+---Raises an error about surplus arguments, or about a method that was called with a dot instead of a colon. Raises none
+---if all surplus arguments are nil. Raises none about the dot if the first argument is a table that may stand for an
+---object of the class, or an object of another class with a method of this name.
 ---@param name string   name of the function; a method has a colon in it
+---@param f function    the function, whose parameters the error names
 ---@param most integer  largest number of arguments, with the object of a method
----@param meta? table   metatable of the objects whose method it is
+---@param meta? table   metatable of the objects whose method it is; nil for a function that is not a method
+---@param ... any       the arguments of the call
 function M.refuse(name, f, most, meta, ...)
   if select("#", ...) > most then refuse_surplus(name, f, most, ...) end
   local class, method = name:match "([%a_]+):(.*)"

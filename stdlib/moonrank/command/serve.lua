@@ -32,9 +32,12 @@ local function listen(host, port)
   error(core.exit(1, ("serve: %s. Pass another --port, or --port 0 for a free one"):format(why)), 0)
 end
 
----Answers requests until Ctrl-C, or until `is_over` returns true.
----@param server table  from core.http_server
----@param is_over? fun(): boolean
+---Answers requests for pages about a store, until `is_over` returns true. Ctrl-C raises the error "interrupted".
+---@param server table             from core.http_server
+---@param path string              of the store
+---@param guard mr.serve.Guard     port of the server, and the token that requests need, if any
+---@param memory? mr.serve.Memory  what earlier requests read from the store (default: nothing)
+---@param is_over? fun(): boolean  called before each request, and every 0.1 s without requests
 function M.loop(server, path, guard, memory, is_over)
   memory = memory or answer.memory()
   while not (is_over and is_over()) do

@@ -98,8 +98,8 @@ local function shown(self, mark, order, emphasis)
   return tables.new{ columns = columns, rows = rows, notes = notes }
 end
 
----Returns a table of the means, intervals and letters at full precision, with a row for each metric
----and system.
+---Returns a table with a row for each metric and system: the mean and its interval at full precision,
+---and the letters of the systems that are significantly worse.
 ---@return mr.Table
 function Comparison:table()
   local rows = {}
@@ -133,11 +133,11 @@ function Comparison:tests()
 end
 
 ---Shows which users or queries gain and which lose between two systems, by the shape of their lists:
----their number of rows N, and of relevant rows P (rows with grade 1 or higher; for runs of TREC, of
----the judged documents). Each group of lists has the two means, the mean gain with its bootstrap
----interval, and the shares of lists for which the first system is better and worse. A user with
----several lists has the mean N and P of these lists. The result prints as a table, and `:plot()`
----draws it.
+---their number of rows N, and of relevant rows P (rows with grade 1 or higher). For TREC
+---runs, evaluated or not, these rows are the judged documents of the query. Each group of lists has
+---the two means, the mean gain with its bootstrap interval, and the shares of lists for which the
+---first system is better and worse. A user or query with several lists has the mean N and P of these
+---lists. The result prints as a table, and `:plot()` draws it.
 ---@param options? mr.compare.GainsOptions
 ---@return mr.Gains
 ---Example:
@@ -199,8 +199,8 @@ local raised <const>, bold <const>, closed <const> = "\u{E000}", "\u{E001}", "\u
 ---Returns the comparison as a LaTeX table (package booktabs), with a row per system and a column
 ---per metric. Letters of significantly worse systems are superscripts. Options add a caption, sort
 ---the systems, and print the best mean of each metric in bold: `order = "mean"` sorts by the first
----metric and `order = "ap"` by AP, each with the best system first, and `order = {"base", "ours"}`
----names systems.
+---metric and `order = "ap"` by AP, each with the best system first. `order = {"base", "ours"}` gives
+---the systems by name; systems that it lacks follow.
 ---@param options? mr.LatexOptions
 ---@return string
 function Comparison:to_latex(options)

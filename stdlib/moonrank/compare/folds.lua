@@ -13,9 +13,12 @@ local where = "mr.compare"
 ---Returns true if a system of mr.compare is a list of runs, one per fold: an array without a metatable.
 function M.is_list(value) return type(value) == "table" and getmetatable(value) == nil and #value > 0 end
 
----Returns the number of runs of each system (1 if none is a list of runs). Different numbers are an error.
+---Returns the number of runs of each system (1 if none is a list of runs). Different numbers of runs are an error, and
+---so is another number of elements of the option `qrels`, if it is a list.
 ---@param o table                   options of mr.compare
 ---@param given table<string, any>  systems by name
+---@param names string[]            names of the systems
+---@return integer
 function M.count(o, given, names)
   local count, first
   for _, name in ipairs(names) do
@@ -103,10 +106,11 @@ local function lines_of(folds)
   return lines
 end
 
----Returns, by metric and system, a tensor with one value per user or query: the mean over its lists in all folds that
----have it. It also returns the notes of all folds, and the names of the users or queries. It is an error if folds were
----measured by different metrics.
----@param folds table[]  what was measured in each fold: metrics, values, notes and names of lists
+---Returns, by metric and system, a tensor with one value per user or query: the mean over the lists of this user or
+---query in all folds. Also returns the notes of all folds, and the names of the users or queries. It is an error if
+---folds were measured by different metrics.
+---@param folds table[]    what was measured in each fold: metrics, values, notes and names of lists
+---@param names string[]   names of the systems
 ---@return table<string, table<string, mr.Tensor>> values
 ---@return string[] notes
 ---@return string[] units
@@ -129,7 +133,7 @@ function M.combined(folds, names)
   return values, notes, units
 end
 
----Returns the mean numbers of relevant rows and of rows of each user or query in combined folds.
+---Returns the mean numbers of relevant rows and of rows of each user or query, over its lists in all folds.
 ---@param folds table[]
 ---@return { relevant: number[], rows: number[] }
 function M.shapes(folds)
@@ -141,11 +145,13 @@ end
 
 local function is_interrupted(run) return type(run) == "table" and rawget(run, "interrupted") == true end
 
----Returns the names of systems without an interrupted run. A system with an interrupted run is not compared, because
----that run was not evaluated on test data. It also returns the number of interrupted runs by name of the system (no
----entry if there are none), and messages that state these numbers.
+---Returns the names of the systems without an interrupted run. A system with an interrupted run is not compared,
+---because that run was not evaluated on test data.
 ---@param given table<string, any>  systems by name
----@return string[], table<string, integer>, string[]
+---@param names string[]            names of all systems
+---@return string[] tested
+---@return table<string, integer> interrupted  number of interrupted runs, by name of each system that has any
+---@return string[] words  a message about each such system
 function M.tested(given, names)
   local tested, interrupted, words = {}, {}, {}
   for _, name in ipairs(names) do

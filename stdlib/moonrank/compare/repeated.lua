@@ -52,7 +52,8 @@ function M.averaged(parts, systems)
   return names, values, lists
 end
 
----Converts names of users or queries to integers, always the same for a name; a written integer such as "12" is itself.
+---Converts names of users or queries to integers. A name that is a positive integer of up to 15 digits, such as "12",
+---becomes this integer; another name becomes an integer from its checksum. Equal names become equal integers.
 ---@return mr.Tensor  float64, in the order of the names
 ---Example: `require("moonrank.compare.repeated").numbers{"7", "12"}   --> {7, 12}  mr.Tensor {2} float64`
 function M.numbers(names)

@@ -37,9 +37,11 @@ local function check_lists(names, a, b)
   end
 end
 
----Raises an error if two evaluations, or `o.qrels`, are of different data. Returns the first evaluation's name, or nil.
+---Raises an error if evaluations of two systems are of different data, or if an evaluation and the option `qrels` are.
+---Returns the name of the first system that has an evaluation; nil if none has.
 ---@param systems table<string, { evaluation?: mr.Evaluation, data?: string }>
----@param o table  options of mr.compare
+---@param o table         options of mr.compare
+---@param names string[]  names of the systems
 ---@return string?
 function M.check(systems, names, o)
   local first

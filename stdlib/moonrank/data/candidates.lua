@@ -44,9 +44,12 @@ function M.device_of(model)
 end
 
 ---Returns the scores that a model, or a function of a batch, gives the rows of candidate lists: a
----tensor [rows]. The batch is copied to `device` first.
+---tensor [rows], without gradients. The batch's users and items are copied to `device` first. Another
+---shape of the model's result is an error.
 ---@param model mr.Model|fun(batch: mr.Batch): mr.Tensor
----@param made { lists: mr.Lists, users: mr.Tensor, items: mr.Tensor }
+---@param made { lists: mr.Lists, users: mr.Tensor, items: mr.Tensor }  user of each list, item of each row
+---@param device string
+---@return mr.Tensor
 function M.scores(model, made, device)
   local batch = dataset.batch{
     lists = made.lists,
@@ -226,9 +229,10 @@ function M.of(fold, options)
   return new("fold:candidates", fold, (options_of(candidate_options, "fold:candidates", options, "valid")))
 end
 
----Returns, as mr.UserItems, each user's relevant items in the evaluated part (`targets`), the items left out because
----the user rated them earlier (`known`), and earlier relevant items (`relevant`). `users` have targets. Made in the
----first call.
+---Returns a table of three mr.UserItems, which have items of each user: relevant items in the evaluated part
+---(`targets`), items that are not ranked because the user knows them (`known`), and relevant items of earlier parts
+---(`relevant`). `users` are the users who have targets. The table is made in the first call. It is an error if there
+---are no such users.
 ---@return { users: mr.Tensor, targets: any, known: any, relevant: any, novelty: mr.data.Novelty }
 function Candidates:tables()
   if self._tables then return self._tables end
@@ -283,6 +287,8 @@ end
 ---Evaluates a model on the candidates, by metrics that `named` returned. Unlike fold:evaluate, this
 ---method does not note the dataset in the record of a running trial.
 ---@param model mr.Model|fun(batch: mr.Batch): mr.Tensor
+---@param metrics mr.Metric[]
+---@return mr.Evaluation
 function Candidates:measure(model, metrics)
   local o, device, parts, users, lists = self._options, M.device_of(model), {}, {}, {}
   local whole, p, q = o.candidates == "catalogue", vectors.of(model)

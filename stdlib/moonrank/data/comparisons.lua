@@ -107,8 +107,9 @@ function ItemFeatures:of(ids)
 end
 
 ---Returns a copy of a dataset in which each row has the features of its item, as a tensor
----[rows, width]. The dataset needs items, as datasets of interactions and of comparisons have. An
----item without features is an error.
+---[rows, width]. They replace features that the dataset had. The dataset needs items and their names
+---(`set.ids.items`), as datasets of interactions and of comparisons have. An item without features
+---is an error.
 ---@param set mr.Dataset
 ---@return mr.Dataset
 function ItemFeatures:join(set)

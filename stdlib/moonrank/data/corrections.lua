@@ -45,8 +45,11 @@ local function values_at(each, r, n)
 end
 
 ---Returns the metrics, renamed with the suffix of the correction `how`, as in "ndcg@10[corrected]".
----A metric without a known correction is an error.
+---A metric without a known correction is an error, and so are other options than ties = "mean" and relevant = 1.
+---@param where string  function name for error messages
+---@param metrics mr.Metric[]
 ---@param how string  a key of the table `all`, such as "rank"
+---@return mr.Metric[]
 function M.named(where, metrics, how)
   local named = {}
   for i, each in ipairs(metrics) do
@@ -102,10 +105,11 @@ end
 ---Evaluates lists of sampled items by corrected metrics, which estimate the metrics among all
 ---items. The first row of each list is its only relevant row.
 ---@param metrics mr.Metric[]  returned by `named`
----@param made { lists: mr.Lists, unseen: mr.Tensor }  unseen: items to sample from
+---@param made { lists: mr.Lists, unseen: mr.Tensor }  unseen: for each list, the number of items that could be sampled
 ---@param scores mr.Tensor  [rows]
 ---@param o { correct: string, gamma: number }
 ---@param tables table  cache of estimates, to be passed again in the next call
+---@return mr.Evaluation
 function M.evaluate(metrics, made, scores, o, tables)
   local lists, firsts, at = made.lists, {}, 1
   for l, size in ipairs(core.integers(lists.sizes)) do firsts[l], at = at, at + size end

@@ -59,8 +59,8 @@ local csv_options = declare("mr.data.CsvOptions", {
 ---
 ---The table prints itself and has exports; `rows` are its rows, and `t:column("x")` is one column. A file
 ---that `to_csv` of a table wrote is read back with equal values. Rows of unequal length, an open
----quotation mark, a column name that occurs twice and a number that is too large, such as 1e400, are
----errors with the line. Infinity is written inf or -inf.
+---quotation mark and a number that is too large, such as 1e400, are errors that give the line. A column
+---name that occurs twice is an error, too. Infinity is written inf or -inf.
 ---@param path string
 ---@param options? mr.data.CsvOptions
 ---@return mr.Table

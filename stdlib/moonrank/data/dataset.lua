@@ -169,8 +169,9 @@ local function whole(self, device)
   return M.batch(batch)
 end
 
----Returns all lists of a dataset, also of a class of the script, as one batch on the default device; nil if there are
----none.
+---Returns all lists of a dataset as one batch on the default device. The dataset may be of a class that a script
+---defines; its own method `batches` then makes the batch, or returns nil if there are no lists. An mr.Dataset without
+---lists gives a batch without lists.
 function M.whole_batch(dataset)
   if not M.is(dataset) then return dataset:batches{ size = math.max(1, dataset.count) }() end
   seen.note("other", dataset)
@@ -193,8 +194,8 @@ local function share_of(sizes, order, first, count, share)
   return from, to - from + 1, rows_before
 end
 
----Returns the largest number of batches that one pass over the dataset can have: with `rows`, the
----dataset's number of rows divided by `rows`, rounded up.
+---Returns the largest number of batches that one pass over the dataset can have: its number of lists
+---divided by `size`, or with `rows` its number of rows divided by `rows`, rounded up.
 ---@param size integer   lists per batch
 ---@param rows? integer  rows per batch; replaces `size`
 function M.most_batches(dataset, size, rows)
@@ -245,8 +246,9 @@ local batches_options = declare("mr.data.BatchesOptions", {
 ---With the option `rows` instead of `size`, a batch has whole lists with about `rows` rows: the
 ---dataset's rows are divided into stretches of `rows` rows, and a batch has the lists that begin in
 ---one stretch. The last list of a batch may extend beyond the stretch; the next batch is then
----smaller. A batch has fewer rows than `rows` plus the rows of its last list. The random order of
----shuffled batches depends only on (seed, epoch). Batches are on `device`, wherever the dataset is.
+---smaller. A batch has fewer rows than `rows` plus the rows of its last list. With `shuffle = true`,
+---the random order depends only on `seed` and `epoch`; without `shuffle`, these two options are
+---errors. Batches are on `device`, wherever the dataset is.
 ---`share = {2, 3}` returns only the second of three shares of each batch. Shares have about equally
 ---many rows, and may be empty.
 ---@param options? mr.data.BatchesOptions
@@ -395,9 +397,9 @@ function Dataset:standardize(scaling)
 end
 
 ---Returns a copy of the dataset in which each row is a list of its own, so that shuffled batches
----mix rows of all original lists. Use the copy to train with a pointwise loss on batches of `batch`
----rows. Pairwise and listwise losses ignore lists of one row. The weight of a row, times the weight of
----its list, becomes the weight of the row's new list.
+---mix rows of all original lists. Use the copy to train with a pointwise loss; the option `batch` of
+---mr.fit is then a number of rows. Pairwise and listwise losses ignore lists of one row. The weight of a
+---row, times the weight of its list, becomes the weight of the row's new list.
 ---@return mr.Dataset
 ---Example:
 ---```lua
@@ -415,7 +417,10 @@ function Dataset:pointwise()
   })
 end
 
----Returns a dataset, named `name`, of the lists of `self` whose numbers are in `numbers`, in the order of `numbers`.
+---Returns a dataset, named `name`, of the lists of the dataset `self` whose numbers are in `numbers`, in the order of
+---`numbers`. The tensors of the result are on the CPU.
+---@param self mr.Dataset
+---@param numbers integer[]  from 1
 function M.chosen(self, numbers, name)
   local batch = batch_of(self, core.tensor(numbers, "int64", "cpu"), 1, #numbers, "cpu")
   batch.size, batch.name, batch.levels, batch.ids = nil, name, self.levels or nil, self.ids or nil
@@ -436,7 +441,7 @@ local split_options = declare("mr.data.SplitOptions", {
 ---Splits the dataset into two datasets of whole lists: `part` has a random share of the lists, and
 ---`others` the remaining lists. The share is rounded to whole lists. If the dataset has two or more
 ---lists and the share is above 0, both results have at least one list. The lists of both results
----are in the order of this dataset.
+---are in the order of this dataset, and their tensors are on the CPU.
 ---@param options? mr.data.SplitOptions
 ---@return mr.Dataset others
 ---@return mr.Dataset part

@@ -142,7 +142,7 @@ local select_options = declare("mr.data.SelectOptions", {
 
 ---Returns a dataset with some of the lists, some of the feature columns, or both. The lists are
 ---given by names (option `ids`) or by numbers (option `lists`), and the result has them in this
----order.
+---order, on the CPU. A name or number that the dataset does not have is an error.
 ---@param options mr.data.SelectOptions
 ---@return mr.Dataset
 ---Example: `mr.data.synthetic{kind = "queries"}:select{lists = {3, 1}, columns = {2}}.features:size(2)   --> 1`
@@ -190,9 +190,9 @@ function Dataset:concat(...)
   return join(parts, self.name)
 end
 
----Returns a copy of the dataset with the columns of `features` appended to its features. Another
----number of rows is an error.
----@param features mr.Tensor|mr.Dataset  [rows, columns], or a dataset of the same lists
+---Returns a copy of the dataset with the columns of `features` appended to its features, if it has
+---any. Another number of rows is an error.
+---@param features mr.Tensor|mr.Dataset  [rows, columns], [rows] for one column, or a dataset of the same lists
 ---@return mr.Dataset
 ---Example:
 ---```lua
@@ -224,7 +224,7 @@ local categorical_options = declare("mr.data.CategoricalOptions", {
 ---features. The new dataset's tensor `categories` [rows, columns] numbers the different values of a
 ---column from 1, in ascending order; `levels` has the values. One further number stands for missing
 ---values and for values that the dataset `like` does not have. An embedding of column c therefore
----needs `#set.levels[c] + 1` rows.
+---needs `#set.levels[c] + 1` rows. A dataset that already has categories is an error.
 ---@param options mr.data.CategoricalOptions
 ---@return mr.Dataset
 ---Example:

@@ -12,7 +12,9 @@ end
 
 ---Returns the path of a file or folder, plain or as .gz: `name` itself, or its path in the first data folder that has
 ---it ($MOONRANK_DATA, ../shared/data, the user's data folder). Otherwise raises an error.
+---@param name string   a path, or a path in a data folder
 ---@param hint? string  advice that the error gives if the path is not found
+---@return string
 function M.path(name, hint)
   if type(name) ~= "string" or name == "" then
     check.fail_in_call("path is %s, expected the path of a file or folder", check.found(name))

@@ -27,7 +27,8 @@ local Fold = check.class("mr.Fold")
 
 local names = { "train", "valid", "test" }
 
----Makes a fold of three datasets; `title` is the first line of its summary.
+---Makes the table `parts` a fold of three datasets, and returns it. Its field `title` is the first line of the fold's
+---summary.
 ---@param parts table  fields of mr.Fold: train, valid, test, number, k, title, and optionally the other fields
 function M.new(parts)
   for _, name in ipairs{ "short_users", "whole_users", "new_users", "new_items" } do parts[name] = parts[name] or 0 end
@@ -227,8 +228,10 @@ function Fold:standardize()
 end
 
 ---Returns a sequence of `count` folds. The fold at index `number` is made by `make(number)` when a
----script first reads this index, and is then kept.
+---script first reads this index, and is then kept. Index `count + 1` is nil, which ends ipairs; any
+---other index is an error.
 ---@param make fun(number: integer): mr.Fold
+---@return mr.Fold[]
 function M.sequence(count, make)
   return setmetatable({}, {
     -- When a study compares two sequences of folds, it compares the code of this function. It does not compare the

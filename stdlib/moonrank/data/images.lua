@@ -176,8 +176,9 @@ local split_options = declare("mr.data.ImageSplitOptions", {
 })
 
 ---Splits the images at random into training, validation and test parts. The options `valid` and
----`test` are shares of the images; each of these two parts has at least one image. Call this method
----before mr.Images:comparisons, so that comparisons in different parts have no image in common.
+---`test` are shares of the images; each of these two parts has at least one image. It is an error if
+---no image remains for training. Call this method before mr.Images:comparisons, so that comparisons in
+---different parts have no image in common.
 ---@param options? mr.data.ImageSplitOptions
 ---@return mr.Images train
 ---@return mr.Images valid

@@ -66,9 +66,16 @@ local function items_by_user(set, users)
   return found
 end
 
----Returns a matrix [users, width] of the items of each user, and a matrix that has 1 where the first one has an item.
----`width` is what the share of the users has at most, at least `least`. More items of a user are cut off.
----@param share number   0.9: the matrix has all items of at least 90 % of the users
+---Returns a matrix [users, width] of the numbers of each user's items, and a matrix that has 1 where the first one has
+---an item of the user. The first matrix has item 1 and the second has 0 where a user has fewer items than `width`.
+---`width` is the quantile `share` of the users' numbers of items, or `least` if that is more, but at most the largest
+---number of items of a user. Users without items do not count in the quantile. Items of a user beyond `width` are left
+---out.
+---@param share number   0.9: all items of at least about 90 % of the users are in the matrix
+---@param least integer  smallest width, unless no user has so many items
+---@param device string  device of both matrices
+---@return mr.Tensor items     int64
+---@return mr.Tensor is_there  float32
 function Interactions:items_of_users(share, least, device)
   local by_user, counts, items, is_there = items_by_user(self._set, self._how.users), {}, {}, {}
   for _, own in ipairs(by_user) do counts[#counts + 1] = #own > 0 and #own or nil end

@@ -27,8 +27,12 @@ local function joined_rows(input, parts, all)
   return core.cat(all, 1)
 end
 
----Returns a dataset with the lists of all datasets in `parts`, one dataset after the other. All
----datasets need the same inputs (features, users, items, categories).
+---Returns a dataset, named `name`, with the lists of all datasets in `parts`, one dataset after the
+---other. All datasets need the same inputs (features, users, items, categories). A single dataset is
+---returned itself, under its own name.
+---@param parts mr.Dataset[]
+---@param name string
+---@return mr.Dataset
 return function(parts, name)
   if #parts == 1 then return parts[1] end
   local joined = { name = name, levels = parts[1].levels or nil, ids = parts[1].ids or nil }

@@ -15,7 +15,9 @@ local function is_ratings(thing)
 end
 M.is_ratings = is_ratings
 
----Returns an mr.UserItems, a table of the items of each user, in which no user has an item.
+---Returns an mr.UserItems (a table of the items of each user) in which no user has an item.
+---@param users integer  number of users
+---@param items integer  number of items
 ---@return any  mr.UserItems
 function M.nothing(users, items)
   local none = core.tensor({}, "int64", "cpu")
@@ -51,9 +53,13 @@ local function rated_items(where, part, users, items)
   return relevant_items(where, part, users, items)
 end
 
----Returns the items that each user knows: all that the user rated in `parts`, only the relevant ones, or none.
+---Returns the items that each user knows: all that the user rated in `parts`, only the relevant ones, or none. Raises
+---an error if `parts` do not tell which items were rated or relevant.
+---@param where string   function name for error messages
 ---@param parts (mr.Dataset|mr.Ratings)[]
 ---@param known "rated"|"relevant"|"none"
+---@param users integer  number of users
+---@param items integer  number of items
 ---@return any           mr.UserItems
 function M.of(where, parts, known, users, items)
   local out

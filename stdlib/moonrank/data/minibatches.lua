@@ -12,9 +12,10 @@ local length_options = declare("mr.data.EqualLengthsOptions", {
   { "least", "integer", default = 1, least = 1, help = "a length that fewer lists have is left out" },
 })
 
----Groups lists by their number of rows. Returns the numbers of the lists of each group, for
----`mr.Dataset:minibatches`. Lengths are in the order in which they first occur, and the last group of a
----length may have fewer than `size` lists.
+---Divides the lists into groups of at most `size` lists, all with the same number of rows (length).
+---Returns the numbers of the lists of each group, for `mr.Dataset:minibatches`. Lengths are in the order
+---in which they first occur, and only the last group of a length has fewer than `size` lists. Lists of
+---a length that fewer than `least` lists have are in no group.
 ---@param options? mr.data.EqualLengthsOptions
 ---@return integer[][]
 ---Example:

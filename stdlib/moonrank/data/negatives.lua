@@ -66,18 +66,20 @@ local function with_negatives(part, o, relevant, count, next_number)
     grades[l] = of_list
   end
   return dataset.checked{ lists = tensors.lists(grades), users = part.users,
-    items = core.tensor(rows, "int64", "cpu"), name = part.name }
+    items = core.tensor(rows, "int64", "cpu"), name = part.name, ids = part.ids }
 end
 
 ---Adds sampled negatives to parts that have only relevant rows, as `ratings:folds{nsr = 0}` makes
 ---them. A negative of a part is an item that is not relevant to the user in this part or in a part
 ---before it. Negatives of train may therefore be relevant in test, as in code that samples without a
----look at the test part. Negatives of `ratings:folds` are relevant to the user in no part. Each list
----gets different items, at most all that are not relevant. One stream of random numbers serves all
----parts in their order.
+---look at the test part. Negatives of `ratings:folds`, in contrast, are not relevant to the user in
+---any part. The negatives of a list are different items. A list has fewer of them than asked for if
+---the user has fewer items that are not relevant. A part with a row that is not relevant is an
+---error. One stream of random numbers serves all parts in their order, so the negatives of a part
+---depend on the parts before it.
 ---@param parts mr.Dataset[]  with users and items, in the order train, validation, test
 ---@param options mr.data.NegativesOptions
----@return mr.Dataset[]
+---@return mr.Dataset[]  one dataset for each part, on the CPU, with the part's name and names of users and items
 ---Example:
 ---```lua
 ---local ratings = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4)

@@ -45,11 +45,13 @@ local function items_of(counts)
   return items
 end
 
----Counts users and relevant items in `targets` that are not in `train`. With `leave_out`, such users are removed from
----`targets`, which are the second result.
----@param train any     mr.UserItems
----@param targets any   mr.UserItems
+---Counts the users of `targets` who have no item in `train`, and the items of `targets` that no user has in `train`.
+---Also returns `targets`; with `leave_out`, these users are removed from it.
+---@param train any     mr.UserItems: relevant items of each user
+---@param targets any   mr.UserItems: relevant items of each user
+---@param leave_out boolean
 ---@return mr.data.Novelty
+---@return any targets  mr.UserItems
 function M.of(train, targets, leave_out)
   local users = core.integers(targets:active_users())
   local new_users, known = unknown_of(users, set_of(core.integers(train:active_users())))
@@ -76,8 +78,11 @@ local function ids_of(data)
   return #ids > 0 and ids or nil
 end
 
----Counts the users and items of `data`, or the named queries, that are not in `train`; nil if there are neither.
----@param leave_out boolean  whether users without a relevant row in train are left out
+---Counts the users and relevant items of `data` that have no relevant row in `train`. For data without users and items,
+---counts the queries of `data` whose names are not in `train`. Returns nil if the lists have no names either.
+---@param train mr.Dataset
+---@param data mr.Dataset
+---@param leave_out boolean  whether evaluations leave out users without a relevant row in train
 ---@return mr.data.Novelty?
 function M.between(train, data, leave_out)
   local function has(name, is) return is(check.field(train, name)) and is(check.field(data, name)) end

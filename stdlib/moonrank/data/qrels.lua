@@ -33,7 +33,13 @@ local function may_replace(path)
   return not start or start:find "^%s*%S+%s+%S+%s+%S+%s+-?%d+[ \t\r]*\n" ~= nil
 end
 
----Writes lists as TREC judgments. `where` is the name of the calling function, for errors.
+---Writes lists as TREC judgments: lines "query 0 document grade". An existing file is replaced if it begins with a
+---judgment or is empty; any other file is an error. Grades that are not integers, and a document that a list has twice,
+---are errors. Names with blanks are errors without the option `escape`.
+---@param where string  name of the calling function, for errors
+---@param set mr.Dataset|mr.Lists
+---@param path string
+---@param options? mr.data.QrelsOptions
 function M.write(where, set, path, options)
   local o = qrels_options:read(where, options)
   check.path(where, path)

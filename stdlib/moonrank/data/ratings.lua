@@ -25,7 +25,7 @@ local M = {}
 ---@field item_ids string[]    names of items 1, 2, ... in the file
 ---@field has_ratings boolean    false if no ratings were read, so that all are 1
 ---@field threshold number|false  smallest rating that :binarize made relevant
----@field least integer           users with fewer relevant items are left out of folds (:min_relevant)
+---@field least integer           users with fewer relevant (grades = true: rated) items are left out of folds
 ---@field fingerprint string    data fingerprint, which includes `least`
 local Ratings = check.class("mr.Ratings")
 
@@ -173,7 +173,8 @@ function Ratings:binarize(threshold)
 end
 
 ---Returns a copy of the ratings that leaves out users with fewer than `n` relevant items when folds
----are made. The numbers of users do not change.
+---are made. With the option `grades = true` of ratings:folds, rated items count instead of relevant
+---ones. The other users keep their numbers.
 ---@param n integer
 ---@return mr.Ratings
 ---Example:

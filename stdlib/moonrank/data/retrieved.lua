@@ -31,9 +31,11 @@ end
 -- rows, the gain of a grade, and the smallest relevant grade.
 local trec_eval = { ties = "trec", empty = "zero", gain = "linear", relevant = 1 }
 
----Returns a metric by its name in Moonrank or in trec_eval, with trec_eval's conventions, which those in `given`
----replace. A metric object is returned unchanged. `{"ap", bound = "minmax"}` gives AP rescaled by a bound.
+---Returns a metric by its name in Moonrank or in trec_eval, with trec_eval's conventions (gain, ties, empty, relevant).
+---Conventions in `given` replace those of trec_eval. A metric object is returned unchanged. `{"ap", bound = "minmax"}`
+---gives AP rescaled by a bound.
 ---@param name string|mr.Metric|table
+---@param given? table
 ---Example: `require("moonrank.data.retrieved").metric("ndcg_cut_10").k   --> 10`
 ---Example: `require("moonrank.data.retrieved").metric("ndcg", {gain = "exp2"}).ties   --> trec`
 function M.metric(name, given)
@@ -194,7 +196,10 @@ end
 
 ---Returns the judged queries on which runs are compared, in the order of the judgments: those that all runs have, or
 ---with missing = "zero" all of them.
+---@param runs mr.ScoredLists[]
+---@param judgments mr.Lists  with names of queries
 ---@param missing "skip"|"zero"
+---@return string[]
 function M.queries(runs, judgments, missing)
   if missing == "zero" then return judgments.ids end
   local counts, queries = {}, {}
@@ -215,12 +220,16 @@ local function check_documents(where, called, r)
     core.safe_text(r.lists.documents[1]), core.safe_text(r.judgments.documents[1]))
 end
 
----Evaluates some queries of a run by metrics. `given` has conventions that replace those of trec_eval. It is an error
----if none of the run's documents is judged.
+---Evaluates a run on the queries in `queries` by metrics. It is an error if none of the run's documents is judged.
+---@param where string   function name for error messages
 ---@param called string  name of the run, for error messages
+---@param run mr.ScoredLists
+---@param judgments mr.Lists  with names of queries and documents
+---@param queries string[]    names of judged queries, in the order of the result
 ---@param metrics (string|mr.Metric)[]
+---@param given? table        conventions (gain, ties, empty, relevant) that replace those of trec_eval
 ---@return mr.Evaluation
----@return integer found   rows of the run with at least the grade `relevant`
+---@return integer found  number of rows of the run with at least the grade `given.relevant` (default 1)
 function M.evaluate(where, called, run, judgments, queries, metrics, given)
   check.expect(type(metrics) == "table", "run:evaluate", "metrics", metrics, "a table of metrics")
   seen.note("other", judgments)
@@ -232,7 +241,7 @@ function M.evaluate(where, called, run, judgments, queries, metrics, given)
   for i, each in ipairs(metrics) do handles[i] = M.metric(each, given) end
   metric.check_read(where, given or {}, handles)
   local result = evaluate.of_values(r.lists.count, handles, function(m) return values_of(m, r) end)
-  result.ids, result._shapes = queries, per_list.shapes_of(r.lists)
+  result.ids, result._shapes = queries, per_list.shapes_of(r.judgments)
   return result, r.lists.relevance:ge(given and given.relevant or 1):sum():item()
 end
 

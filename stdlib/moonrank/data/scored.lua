@@ -27,9 +27,11 @@ end
 ---Returns true if `x` is an mr.ScoredLists, such as mr.data.scores returns.
 function M.is(x) return getmetatable(x) == Scored end
 
----Returns the lists of a dataset with names of queries and documents: their own, or the ids of users and items in the
----file, or numbers of users and items, or else of lists and of rows within a list.
+---Returns lists with names of queries and documents. Lists that have no names get those of the dataset's users and
+---items, or else the numbers of users and items as texts. Without users, a query is named by the number of its list;
+---without items, a document by the number of its row within the list.
 ---@param set mr.Dataset|mr.Lists
+---@return mr.Lists
 ---Example: `require("moonrank.data.scored").named(mr.lists{{0, 1}, {1}}).documents[2]   --> 2`
 function M.named(set)
   local lists = dataset.is(set) and set.lists or set
@@ -65,9 +67,11 @@ function M.check_unweighted(where, lists)
     .. "scores). Pass lists:weighted{weights = false, list_weights = false}", where)
 end
 
----Returns the grades of the documents of each query, as lists with names: from the path of a TREC qrels file, or from
----lists or a dataset, which get names as in M.named.
----@param qrels string|mr.Lists|mr.Dataset
+---Returns the grades of the documents of each query, as lists with names: from a TREC qrels file, or from lists or a
+---dataset, which get names from M.named. Lists with weights are an error.
+---@param where string  function name for error messages
+---@param qrels string|mr.Lists|mr.Dataset  a text is the path of a file
+---@return mr.Lists
 function M.judgments(where, qrels)
   if type(qrels) == "string" then return core.read_trec_qrels(find.path(qrels)) end
   if dataset.is(qrels) or check.is_lists(qrels) then
@@ -115,8 +119,9 @@ local evaluate_options = declare("mr.data.ScoredEvaluateOptions", {
 
 ---Evaluates the scores against judgments like trec_eval. With equal scores, the document with the
 ---larger id ranks first. Unjudged documents are not relevant. Relevant documents that are not in
----the run count as never found. Queries without relevant documents have the value 0. The gain of
----nDCG is the grade.
+---the run count as never found. Metrics that need the rank of every relevant document, such as "auc",
+---raise an error if the run lacks one. Queries without relevant documents have the value 0. The gain
+---of nDCG is the grade.
 ---
 ---Metrics have their usual names, or the names of trec_eval (P_10, recip_rank, Rprec, ndcg_cut_10,
 ---recall_100, map_cut_10, success_5). Metric objects such as mr.metrics.ap{...} are used with their

@@ -33,20 +33,29 @@ local function check_limits(name, x)
   end
 end
 
----Returns true if M.keep has something to keep.
+---Returns true if the lists have probabilities of rows (lists:drawn), or stand for whole lists (M.keep).
+---@param lists mr.Lists
+---@return boolean
 function M.are_noted(lists) return (probabilities.of(lists) or whole_lists.of(lists)) ~= nil end
 
----Lets lists `made` have what `lists` have beside weights: the probabilities of their rows (lists:drawn), and the whole
----lists that sampled lists stand for.
----@param numbers? mr.Tensor  int64, if `made` are only these of `lists`
+---Gives the lists `made`, which were made from the lists `lists`, what `lists` have beside grades and weights: the
+---probabilities of their rows (lists:drawn), and the whole lists for which sampled lists stand. Returns `made`.
+---@param lists mr.Lists
+---@param made mr.Lists
+---@param numbers? mr.Tensor  int64: for each list of `made`, its number in `lists` (default: list i is number i)
+---@return mr.Lists
 function M.keep(lists, made, numbers)
   probabilities.keep(lists, made, numbers)
   whole_lists.keep(lists, made, numbers)
   return made
 end
 
----Returns the lists with other weights. Weights that `o` does not have stay as they are. Probabilities of the rows
----(lists:drawn), and the whole lists that sampled lists stand for, stay, too.
+---Returns a copy of the lists with other weights. Weights that are nil in `o` stay as they are, and false removes them.
+---A weight that is neither 0 nor from 1e-30 to 1e30 is an error. Probabilities of the rows (lists:drawn), and the whole
+---lists for which sampled lists stand, stay, too.
+---@param lists mr.Lists
+---@param o { weights?: mr.Tensor|number[]|false, list_weights?: mr.Tensor|number[]|false }
+---@return mr.Lists
 function M.with(lists, o)
   local function chosen(name)
     local given = o[name]

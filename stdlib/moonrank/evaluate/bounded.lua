@@ -31,8 +31,12 @@ local function line_of(name)
 end
 
 ---Returns the metric under an affine bound that `given` stands for: {"ndcg@10", bound = "minmax"}, "ndcg@10:minmax", or
----its name in tables, "ndcg@10[minmax]". Returns nil if `given` has none of these forms. An unknown bound is an error.
+---its name in tables, "ndcg@10[minmax]". Returns nil if `given` is another text, or neither a text nor a table. A
+---table of another form and an unknown bound are errors.
+---@param where string  function name for error messages
+---@param given any
 ---@param parse fun(name: string|mr.Metric): mr.Metric  returns the metric without the bound
+---@return mr.BoundedMetric?
 function M.of(where, given, parse)
   local name = type(given) == "string" and given or ""
   local text, bound = name:match "^(.-)%[([^%[%]]*)%]$"

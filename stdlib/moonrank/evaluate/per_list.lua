@@ -6,7 +6,9 @@ local M = {}
 
 local least_normal <const> = 2 ^ -1022
 
----Returns a number with the fewest decimal digits that read back as the same float64.
+---Returns a number as a text with the fewest decimal digits that read back as the same float64; "nan" for a NaN.
+---@param value number
+---@return string
 ---Example: `require("moonrank.evaluate.per_list").shortest(0.1)   --> 0.1`
 ---Example: `require("moonrank.evaluate.per_list").shortest(1 / 3)   --> 0.3333333333333333`
 function M.shortest(value)

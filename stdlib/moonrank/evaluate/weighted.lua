@@ -66,9 +66,12 @@ function M.check(where, metrics, lists)
   end
 end
 
----Returns the metric of each list, in float64. Gains are multiplied by the weights of rows, if the lists have any. A
----list whose rows all have weight 0 has the value NaN: it does not count.
+---Returns ndcg or dcg of each list, in float64, with gains times the weights of rows. A list whose rows all have
+---weight 0 has the value NaN, so that it does not count.
+---@param metric mr.Metric  one that M.check accepts
 ---@param scores mr.Tensor  [rows]
+---@param lists mr.Lists    with weights of rows
+---@return mr.Tensor  [lists]
 function M.values(metric, scores, lists)
   local weights = lists.weights:to(scores.device)
   local of, factor = with_gains(metric, lists, weights)

@@ -105,7 +105,7 @@ less published: the number less the published one; largest: of these differences
 ---Sets records beside the published rows that have equal values in the fields `by`. Such a record gets,
 ---for each of `fields`, the published number ("NAME, printed", as for `mr.experiment.agreement`) and the
 ---difference ("NAME, less published") as {mean, low, high}: its own number less the published one, which
----counts as exact. Its field `largest` is the largest of these differences in absolute value. Returns
+---counts as exact. Its field `largest` is the difference, with its sign, that is largest in absolute value. Returns
 ---`columns` for a table of all records, a `legend` of those with differences ("" for none), and `table`:
 ---for each group, how many records are near the published ones, and the median differences. `table` is
 ---nil if no record has a published row.

@@ -84,6 +84,21 @@ it("comparison:gains matches lists by name over folds and beside scores", functi
   equal({ mixed.groups[1].lists, mixed.groups[2].lists }, { 4, 4 })
 end)
 
+it("comparison:gains counts the judged documents of TREC runs, also if the runs were evaluated before", function()
+  local paths = { os.tmpname(), os.tmpname() }
+  io.open(paths[1], "w"):write("1 Q0 1 1 9 t\n1 Q0 3 2 8 t\n2 Q0 1 1 9 t\n2 Q0 2 2 8 t\n"):close()
+  io.open(paths[2], "w"):write("1 Q0 3 1 9 t\n1 Q0 2 2 8 t\n2 Q0 3 1 9 t\n"):close()
+  local a, b = mr.data.trec_run(paths[1]), mr.data.trec_run(paths[2])
+  for _, path in ipairs(paths) do os.remove(path) end
+  local judged = mr.lists{ { 1, 1, 0, 0 }, { 1, 0, 1, 0 } }
+  local of_runs = mr.compare{ a = a, b = b, qrels = judged, metrics = { "ap" } }
+  local of_evaluations = mr.compare{ a = a:evaluate(judged, { "ap" }), b = b:evaluate(judged, { "ap" }) }
+  for _, comparison in ipairs{ of_runs, of_evaluations } do
+    local groups = comparison:gains{ groups = 1, by = "both" }.groups
+    equal({ #groups, groups[1].relevant, groups[1].rows }, { 1, { 2, 2 }, { 4, 4 } })
+  end
+end)
+
 it("comparison:gains refuses what it cannot compare", function()
   local comparison = mr.compare{ a = evaluated(good), b = evaluated(bad), c = evaluated({}) }
   raises(function() comparison:gains() end, "3 systems", "system", "other")

@@ -104,6 +104,14 @@ it("mr.data.sample_negatives takes all other items of a user if they are few", f
   equal(#rows_of(parts, 5, 6, 1), 6 + 3)
 end)
 
+it("mr.data.sample_negatives keeps the names of users and items", function()
+  local ratings = mr.data.synthetic{ kind = "ratings", users = 30, items = 90 }:binarize(4)
+  local train = ratings:folds{ by = "share", nsr = 0 }[1].train
+  check(train.ids)
+  equal(mr.data.sample_negatives({ train }, { items = 90 })[1].ids, train.ids)
+  equal(mr.data.sample_negatives({ part({ 1 }, { { 4 } }) }, { items = 6 })[1].ids, false)
+end)
+
 it("mr.data.sample_negatives refuses parts with negatives or without users, naming the part", function()
   local ratings = mr.data.synthetic{ kind = "ratings", users = 30, items = 90 }:binarize(4)
   local fold = ratings:folds{ by = "share", nsr = 0 }[1]

@@ -68,6 +68,15 @@ it("names users of a fold and queries of a run, with the rows that were ranked",
   equal({ rows[2], rows[3] }, { { "q7", "2", "1", "0.5" }, { "q8", "1", "1", "1" } })
 end)
 
+it("has N and P of the judged documents of a run, whatever the run retrieved", function()
+  local path = os.tmpname()
+  io.open(path, "w"):write("1 Q0 1 1 9 t\n1 Q0 7 2 8 t\n2 Q0 1 1 9 t\n"):close()
+  local run = mr.data.trec_run(path)
+  os.remove(path)
+  local rows = check_values(run:evaluate(mr.lists{ { 1, 1, 0, 0 }, { 1, 0, 2 } }, { "ap" }))
+  equal({ rows[2], rows[3] }, { { "1", "4", "2", "0.5" }, { "2", "3", "2", "0.5" } })
+end)
+
 it("writes numbers with the fewest digits that read back as the same number", function()
   local values = { 0.1, 1 / 3, 2 / 3, 0.1 + 0.2, 1, 0, 1e-300, 5e-324, 0.6309297535714575, 1 - 2 ^ -53 }
   for _, value in ipairs(mr.uniform({ 500 }, { seed = 1, dtype = "float64" }):totable()) do
