@@ -99,7 +99,8 @@ local function made(script)
       all[#all + 1] = each.fingerprint
       judged[#judged + 1] = each.role ~= "train" and each.role ~= "valid" and each.fingerprint or nil
     end
-    section.used = { runs = section.trainings or 0, numerics = mr.numerics, data = section.data or #judged > 0 and judged or all,
+    section.used = { runs = section.trainings or 0, numerics = mr.numerics,
+      data = section.data or #judged > 0 and judged or all,
       date = os.date "!%Y-%m-%d" }
   end
   return section
