@@ -1,13 +1,11 @@
 #!/usr/bin/env python3
-"""Runs scripts by the Python package as the program does: -e CODE, results STORE, or SCRIPT WORD..."""
+"""Runs scripts by the Python package as the program does: results STORE, or SCRIPT WORD..."""
 
 import sys
 
 import moonrank
 
-if sys.argv[1] == "-e":
-    moonrank.lua(sys.argv[2])
-elif sys.argv[1] == "results":
+if sys.argv[1] == "results":
     print(moonrank.lua("return require('moonrank.results').text(store)", store=sys.argv[2]))
 else:
     with open(sys.argv[1], encoding="utf-8") as script:

@@ -3,8 +3,22 @@
 local program, folder = arg[1], arg[2]
 
 local function help_of(command)
-  local pipe <close> = assert(io.popen(("%s %s --help"):format(program, command)))
-  return pipe:read "a"
+  local pipe = assert(io.popen(("%s %s --help"):format(program, command)))
+  local text = pipe:read "a"
+  assert(pipe:close(), ("`%s %s --help` ended with an error"):format(program, command))
+  return text
+end
+
+-- Returns the names of the commands that the help of the program lists, each once, in the order of the list.
+local function commands_of(help)
+  local names = {}
+  for name in help:gmatch "\n +moonrank (%l+) " do
+    if not names[name] then
+      names[#names + 1] = name
+      names[name] = true
+    end
+  end
+  return names
 end
 
 -- Returns a text in troff, the format of man pages, with its lines unchanged.
@@ -13,12 +27,13 @@ local function as_printed(text)
 end
 
 local version = require("moonrank").version
+local overview = help_of ""
 local parts = {
   ('.TH MOONRANK 1 "" "moonrank %s"\n.SH NAME\nmoonrank \\- learning\\-to\\-rank research in Lua\n.SH SYNOPSIS\n')
     :format(version),
-  as_printed(help_of ""),
+  as_printed(overview),
 }
-for _, command in ipairs{ "test", "doc", "results", "serve", "data", "eval", "new" } do
+for _, command in ipairs(commands_of(overview)) do
   parts[#parts + 1] = (".SH MOONRANK %s\n"):format(command:upper()) .. as_printed(help_of(command))
 end
 

@@ -27,6 +27,9 @@ trap 'rm -rf "$stage"' EXIT
 cmake --install "$build" --prefix "$stage/$name" --component Unspecified >/dev/null
 rm -rf "${stage:?}/$name/lib"
 strip -o "$stage/$name/bin/moonrank" "$build/portable/moonrank"
+licenses=$stage/$name/share/doc/moonrank/licenses
+mkdir -p "$licenses"
+"$build/moonrank" packaging/licenses.lua "$licenses"
 
 # Ends with an error if a file needs glibc after 2.34, or a library that is not listed in the arguments.
 check_needs() {
@@ -42,11 +45,16 @@ check_needs() {
   done
 }
 check_needs "$stage/$name/bin/moonrank"
-check_needs "$build/libmoonrank.so" liblua5.4.so.0 libnettle.so.8 libsqlite3.so.0 libxxhash.so.0 libz.so.1
 tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -C "$stage" -cf - "$name" | gzip -9n \
   >"$packages/$name.tar.gz"
 
 strip -o "$stage/libmoonrank.so" "$build/libmoonrank.so"
-python3 python/wheel.py --version "$version" --library "$stage/libmoonrank.so" --out "$packages"
+python3 python/wheel.py --version "$version" --library "$stage/libmoonrank.so" --licenses "$licenses" \
+  --out "$packages"
+# the library and those that the wheel bundles beside it
+python3 -m zipfile -e "$packages"/moonrank-*.whl "$stage/wheel"
+for file in "$stage/wheel/moonrank/"*.so*; do
+  check_needs "$file" liblua5.4.so.0 libnettle.so.8 libsqlite3.so.0 libxxhash.so.0 libz.so.1
+done
 "$build/moonrank" packaging/sbom.lua "$version" "$build" >"$packages/moonrank-$version.cdx.json"
 (cd "$packages" && sha256sum ./*)

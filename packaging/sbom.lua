@@ -7,30 +7,27 @@ local function output_of(command)
   return (pipe:read "a":gsub("%s+$", ""))
 end
 
--- Returns the entry of a library that was linked from the static library of a Debian package.
-local function component(library, package)
+-- Returns the entry of a library that was taken from a Debian package.
+local function component(library, package, license)
   local found = output_of(("dpkg-query -W -f='${Version}' %s 2>/dev/null"):format(package))
-  return ('    {"type": "library", "name": "%s", "version": "%s", "purl": "pkg:deb/debian/%s@%s"}'):format(library,
-    found, package, found)
+  return ('    {"type": "library", "name": "%s", "version": "%s", "licenses": [{"expression": "%s"}], '
+    .. '"purl": "pkg:deb/debian/%s@%s"}'):format(library, found, license, package, found)
 end
 
-local packages = { { "lua", "liblua5.4-dev" }, { "sqlite3", "libsqlite3-dev" }, { "nettle", "nettle-dev" },
-  { "xxhash", "libxxhash-dev" }, { "zlib", "zlib1g-dev" }, { "libedit", "libedit-dev" },
-  { "ncurses", "libncurses-dev" }, { "libbsd", "libbsd-dev" },
-  { "libmd", "libmd-dev" }, { "libstdc++", "libstdc++-12-dev" },
-  { "eigen", "libeigen3-dev" }, { "nlohmann-json", "nlohmann-json3-dev" }, { "boost-math", "libboost-math-dev" },
-  { "fast_float", "libfast-float-dev" } }
+local packages = dofile((arg[0]:match "^(.*/)" or "") .. "libraries.lua")
 local lines = {}
 for i, each in ipairs(packages) do lines[i] = component(table.unpack(each)) end
 if output_of(("grep -c CUDA_cublas_LIBRARY '%s/CMakeCache.txt'"):format(build)) ~= "0" then
   local cuda = output_of("nvcc --version | sed -nE 's/.*release ([0-9.]+).*/\\1/p'")
-  lines[#lines + 1] = ('    {"type": "library", "name": "cudart_static", "version": "%s"}'):format(cuda)
+  lines[#lines + 1] = ('    {"type": "library", "name": "cudart_static", "version": "%s", '
+    .. '"licenses": [{"license": {"name": "NVIDIA CUDA Toolkit EULA"}}]}'):format(cuda)
 end
 print(([[{
   "bomFormat": "CycloneDX",
   "specVersion": "1.5",
   "version": 1,
-  "metadata": {"component": {"type": "application", "name": "moonrank", "version": "%s"}},
+  "metadata": {"component": {"type": "application", "name": "moonrank", "version": "%s",
+    "licenses": [{"license": {"id": "Apache-2.0"}}]}},
   "components": [
 %s
   ]

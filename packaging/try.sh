@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tries the program $1: evaluates a list, starts a sweep and interrupts it after its first trial, then resumes the
-# sweep.
+# Tries the program $1: runs README.md's experiment (experiment.lua), and compares what it prints with experiment.txt if
+# that is there. Then it starts a sweep, interrupts it after its first trial, and resumes it.
 set -eu
 here=$(dirname "$0")
 folder=$(mktemp -d)
@@ -9,7 +9,9 @@ trials() {
   found=$("$1" results "$store" 2>/dev/null | sed -nE 's/^packages: ([0-9]+) done.*/\1/p')
   echo "${found:-0}"
 }
-"$1" -e 'print(mr.evaluate(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {"rr"}))'
+"$1" "$here/experiment.lua" >"$folder/experiment" 2>"$folder/errors" || { cat "$folder/errors"; exit 1; }
+cat "$folder/experiment"
+[ ! -e "$here/experiment.txt" ] || diff "$here/experiment.txt" "$folder/experiment"
 # background jobs of a shell ignore SIGINT; `env` restores the default, so that the sweep can be interrupted
 setsid env --default-signal=INT "$1" "$here/try.lua" "$store" >"$folder/first" 2>&1 &
 running=$!

@@ -72,8 +72,9 @@ def bundled_libraries(library):
     return found
 
 
-def contents(library, version):
-    """Returns the files of the wheel but RECORD, as bytes by name."""
+def contents(library, version, licenses=None):
+    """Returns the files of the wheel but RECORD, as bytes by name. `licenses` is a folder with the licences of the
+    libraries in the wheel."""
     info = f"moonrank-{version}.dist-info"
     files = {f"moonrank/{path.name}": path.read_bytes() for path in (FOLDER / "moonrank").iterdir()
              if path.suffix == ".py" or path.name == "py.typed"}
@@ -82,7 +83,9 @@ def contents(library, version):
         files[f"moonrank/{name}"] = path.read_bytes()
     files[f"{info}/METADATA"] = (METADATA.format(version=version) + (FOLDER / "README.md").read_text()).encode()
     files[f"{info}/WHEEL"] = WHEEL.encode()
-    files[f"{info}/LICENSE"] = (FOLDER.parent / "LICENSE").read_bytes()
+    files[f"{info}/licenses/LICENSE"] = (FOLDER.parent / "LICENSE").read_bytes()
+    if licenses:
+        files.update({f"{info}/licenses/{path.name}": path.read_bytes() for path in pathlib.Path(licenses).iterdir()})
     return files
 
 
@@ -95,10 +98,10 @@ def record(files, name):
     return "".join([*lines, f"{name},,\n"]).encode()
 
 
-def build(library, out, version=None):
+def build(library, out, version=None, licenses=None):
     """Writes the wheel to the folder `out` and returns its path."""
     version = version or version_of(library)
-    files = contents(library, version)
+    files = contents(library, version, licenses)
     name = f"moonrank-{version}.dist-info/RECORD"
     files[name] = record(files, name)
     # 1980-01-01: zip files cannot hold earlier times
@@ -128,9 +131,10 @@ def main():
     parser = argparse.ArgumentParser(description="Builds the wheel of moonrank.")
     parser.add_argument("--library", required=True, help="path of libmoonrank.so")
     parser.add_argument("--version", help="version of the wheel (default: that of the library)")
+    parser.add_argument("--licenses", help="folder with the licences of the libraries in the wheel (default: none)")
     parser.add_argument("--out", default=".", help="folder of the wheel (default: this one)")
     given = parser.parse_args()
-    print(build(given.library, given.out, given.version))
+    print(build(given.library, given.out, given.version, given.licenses))
 
 
 if __name__ == "__main__":

@@ -122,8 +122,8 @@ class TorchLoss:
     def __init__(self, name: Literal["bsl"],
                  bound: Bound | str = "none", reduction: Reduction = "mean", *, tau1: float = 1.0, tau2: float = 1.0,
                  metric: MetricName | str = "ap", slope_at: Literal["value", "expectation"] = "value") -> None:
-        """The bilateral softmax loss BSL (Wu et al. 2024, arXiv 2312.12882): the logarithm of a mean over the other
-        rows j of a list minus that of a mean over its relevant rows i.
+        """The bilateral softmax loss BSL (Wu et al. 2024, arXiv 2312.12882): the logarithm of a mean over the
+        irrelevant rows j of a list minus that of a mean over its relevant rows i.
 
         tau1:     temperature of the relevant rows (from 1e-15 to 1e+15; default 1)
         tau2:     temperature of the other rows (from 1e-15 to 1e+15; default 1)
@@ -495,7 +495,7 @@ class TorchLoss:
                  bound: Bound | str = "none", reduction: Reduction = "mean", *,
                  kernel: Literal["logistic", "laplace"] = "logistic", steepness: float = 1.0) -> None:
         """The smooth nRBP loss (Westerborg 2022, Eq. 2.12): a smooth count of wrongly ordered pairs of a relevant
-        row and another row, rescaled by `bound` (default "none").
+        row and a row that is not relevant, rescaled by `bound` (default "none").
 
         kernel:    function of score differences that smooth ranks add up: the sigmoid, or the distribution
                    function of the Laplace distribution (LapSum: one sort and two recurrences; Struski et al.
@@ -986,8 +986,8 @@ class TreeObjective:
     def __init__(self, name: Literal["bsl"],
                  bound: Bound | str = "none", *, tau1: float = 1.0, tau2: float = 1.0,
                  metric: MetricName | str = "ap", slope_at: Literal["value", "expectation"] = "value") -> None:
-        """The bilateral softmax loss BSL (Wu et al. 2024, arXiv 2312.12882): the logarithm of a mean over the other
-        rows j of a list minus that of a mean over its relevant rows i.
+        """The bilateral softmax loss BSL (Wu et al. 2024, arXiv 2312.12882): the logarithm of a mean over the
+        irrelevant rows j of a list minus that of a mean over its relevant rows i.
 
         tau1:     temperature of the relevant rows (from 1e-15 to 1e+15; default 1)
         tau2:     temperature of the other rows (from 1e-15 to 1e+15; default 1)
@@ -1349,7 +1349,7 @@ class TreeObjective:
                  bound: Bound | str = "none", *, kernel: Literal["logistic", "laplace"] = "logistic",
                  steepness: float = 1.0) -> None:
         """The smooth nRBP loss (Westerborg 2022, Eq. 2.12): a smooth count of wrongly ordered pairs of a relevant
-        row and another row, rescaled by `bound` (default "none").
+        row and a row that is not relevant, rescaled by `bound` (default "none").
 
         kernel:    function of score differences that smooth ranks add up: the sigmoid, or the distribution
                    function of the Laplace distribution (LapSum: one sort and two recurrences; Struski et al.
