@@ -127,7 +127,7 @@ def test_errors(package):
         with pytest.raises(moonrank.MoonrankError, match="labels"):
             package.Objective("ndcg")(np.zeros(ROWS), Data(grades=missing))
     for made in (package.Objective("ndcg"), package.Metric("ndcg")):
-        with pytest.raises(moonrank.MoonrankError, match="scores.*NaN.*row 1"):
+        with pytest.raises(moonrank.MoonrankError, match="predictions.*NaN.*row 1"):
             made(np.where(np.arange(ROWS) == 1, np.nan, 0), Data())
 
 
