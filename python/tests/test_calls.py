@@ -153,3 +153,9 @@ def test_loading_changes_no_handler_and_no_locale():
             "import moonrank; moonrank.evaluate([1.0], [1], [1], ['rr'])\n"
             "assert before == (signal.getsignal(signal.SIGINT), locale.setlocale(locale.LC_ALL))")
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_subprocesses_of_tests_find_the_package_in_any_folder(tmp_path):
+    code = "import moonrank; print(moonrank.__file__)"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    assert ended.stdout.strip() == moonrank.__file__, ended.stderr
