@@ -49,7 +49,8 @@ def of(metric: str, n: int | None = None, p: int | None = None, grades: ArrayLik
 class Distribution:
     """The distribution of a metric over random rankings of one list.
 
-    `mean`, `sd`, `min` and `max` are numbers; `method` is a text that names the algorithm.
+    `mean`, `sd`, `min` and `max` are numbers; `method` is a text that names the algorithm. Printed, it shows
+    them.
     """
 
     def __init__(self, metric: str, options: dict[str, Any]):
@@ -60,6 +61,10 @@ class Distribution:
         self.min: float = found["min"]
         self.max: float = found["max"]
         self.method: str = found["method"]
+        self._text: str = found["text"].replace("mr.Distribution", "moonrank.bounds.Distribution", 1)
+
+    def __repr__(self) -> str:
+        return self._text
 
     @Named("moonrank.bounds.Distribution.pmf")
     def pmf(self) -> tuple[np.ndarray, np.ndarray]:

@@ -13,6 +13,7 @@ local newton = require "moonrank.losses.newton"
 local only_fit = require("moonrank.losses.options").only_fit
 local operations = require "moonrank.tensor.operations"
 local random = require "moonrank.tensor.random"
+local show = require "moonrank.prompt.show"
 
 local M = {}
 
@@ -187,7 +188,12 @@ function M.functions.script(t)
   if rawget(variables, "mr") == nil then rawset(variables, "mr", mr) end
   local chunk, why = load(t[1], "=" .. (t[2] or "script"), "t", variables)
   if not chunk then check.fail("%s", why) end
-  return table.pack(chunk())
+  local found = table.pack(pcall(chunk))
+  if found[1] then return table.pack(table.unpack(found, 2, found.n)) end
+  local problem = found[2]
+  -- the calling program gets only a text, so the fields of a raised table would be lost
+  if show.is_plain(problem) then problem = "the error is a table: " .. show.text(problem):gsub("%s*\n%s*", " ") end
+  error(problem, 0)
 end
 
 -- Frees tensors that no script uses any more. This also releases arrays of the calling program that such tensors use.
@@ -308,7 +314,7 @@ function M.functions.distribution(t)
   local metric = of_argument("metric", metric_names.parse, t.metric)
   local found = mr.bounds.distribution(metric, t.options)
   return { object = keep(found), mean = found:mean(), sd = found:sd(), min = found:min(), max = found:max(),
-    method = found:method() }
+    method = found:method(), text = tostring(found) }
 end
 
 function M.functions.pmf(t) return { kept[t.object]:pmf() } end
