@@ -219,3 +219,10 @@ def test_lightgbms_ranker_learns(plain):
               eval_metric=metric)
     history, = model.evals_result_.values()
     assert history["ndcg@10"][-1] > 0.9
+
+
+def test_xgb_ranker_refuses_objectives():
+    xgboost = pytest.importorskip("xgboost")
+    pytest.importorskip("sklearn")
+    with pytest.raises(ValueError, match="XGBRanker"):  # README.md says so
+        xgboost.XGBRanker(objective=moonrank.xgboost.Objective("ndcg")).fit(np.zeros((3, 1)), [0, 1, 0], qid=[1, 1, 1])
