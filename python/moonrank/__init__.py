@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from moonrank import _arrow, _library, _lists, _values, bounds
+from moonrank._calls import Named
 from moonrank._library import MoonrankError
 from moonrank._lists import Grades, Lists, Metric
 from moonrank._names import Denominator, Empty, Gain, Ties
@@ -52,19 +53,21 @@ class Evaluation:
     def __repr__(self) -> str:
         return self._text
 
+    @Named("moonrank.Evaluation.to_dataframe")
     def to_dataframe(self) -> Any:
         """The values as a DataFrame of pandas: a row per list and a column per metric. The index has the qids, or the
         lists' numbers from 0."""
         try:
             import pandas
         except ImportError:
-            raise MoonrankError("to_dataframe needs pandas, which is not installed. Use `values`, or install pandas") \
+            raise MoonrankError("pandas is not installed. Use `values`, or install pandas") \
                 from None
         index = pandas.RangeIndex(len(self.values[self.names[0]]) if self.names else 0, name="list")
         return pandas.DataFrame(self.values, columns=self.names,
                                 index=index if self._qid is None else pandas.Index(self._qid, name="qid"))
 
 
+@Named("moonrank.lists")
 def lists(grades: ArrayLike, sizes: ArrayLike | None = None, *, qid: ArrayLike | None = None,
           weights: ArrayLike | None = None, list_weights: ArrayLike | None = None) -> Lists:
     """Makes judged lists that stay inside the library. `evaluate`, `compare` and `moonrank.torch.Loss` take them in
@@ -80,6 +83,7 @@ def lists(grades: ArrayLike, sizes: ArrayLike | None = None, *, qid: ArrayLike |
     return Lists(grades, sizes, qid, weights, list_weights)
 
 
+@Named("moonrank.evaluate")
 def evaluate(scores: ArrayLike, grades: Grades, sizes: ArrayLike | None = None,
              metrics: Metric | Sequence[Metric] = ("ndcg@10",), *, ties: Ties | None = None,
              empty: Empty | None = None, relevant: float | None = None, gain: Gain | None = None,
@@ -153,6 +157,7 @@ def _rows(table: dict[str, Any]) -> list[dict[str, Any]]:
     return [dict(zip(table["columns"], cells(row))) for row in table["rows"] or []]
 
 
+@Named("moonrank.compare")
 def compare(systems: Mapping[str, ArrayLike], grades: Grades, sizes: ArrayLike | None = None,
             metrics: Metric | Sequence[Metric] = ("ndcg@10",), *, gain: Gain | None = None, ties: Ties | None = None,
             empty: Empty | None = None, relevant: float | None = None, alpha: float | None = None,
@@ -185,7 +190,7 @@ def compare(systems: Mapping[str, ArrayLike], grades: Grades, sizes: ArrayLike |
         if not isinstance(name, str):
             raise MoonrankError(f"systems has the name {name!r}, expected a text")
     value = _lists.judged(grades, sizes, qid)
-    value.update(systems={name: _lists.scores_of(f"scores of '{name}'", scores, value["sizes"])
+    value.update(systems={name: _lists.scores_of(f"systems[{name!r}]", scores, value["sizes"])
                           for name, scores in systems.items()},
                  order=list(systems), metrics=_lists.metric_names(metrics),
                  conventions=_given(gain=gain, ties=ties, empty=empty, relevant=relevant),
@@ -206,7 +211,7 @@ def _variable(name: str, value: Any, depth: int = 0) -> Any:
         return array if array.flags.writeable else array.copy()
     if not isinstance(value, (Mapping, list, tuple)):
         return value
-    _values.refuse_depth(depth)
+    _values.refuse_depth(name, depth)
     if isinstance(value, Mapping):
         return {key: _variable(name, each, depth + 1) for key, each in value.items()}
     return [_variable(name, each, depth + 1) for each in value]
@@ -215,6 +220,7 @@ def _variable(name: str, value: Any, depth: int = 0) -> Any:
 def _text(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise MoonrankError(f"{name} is {value!r}, expected a text")
+    _values.encoded(name, value)
     return value
 
 
@@ -229,8 +235,11 @@ def lua(code: str, **variables: Any) -> Any:
     >>> lua("return x:sum():item() + y", x=np.array([1., 2.]), y=1)
     4.0
     """
-    given = {name: _variable(name, value) for name, value in variables.items()}
-    found = _library.call("script", {1: _text("code", code), 2: "script", "variables": given})
+    with Named("moonrank.lua"):
+        given = {name: _variable(name, value) for name, value in variables.items()}
+        arrays: list[np.ndarray] = []
+        data = _values.pack({1: _text("code", code), 2: "script", "variables": given}, arrays)
+    found = _library.call_packed("script", data, arrays)  # an error of the script does not name moonrank.lua
     values = [found.get(i) for i in range(1, found["n"] + 1)]
     return values if len(values) > 1 else values[0] if values else None
 
@@ -244,6 +253,7 @@ def names() -> dict[Literal["losses", "metrics", "bounds"], list[str]]:
     return _library.call("names", None)
 
 
+@Named("moonrank.threads")
 def threads(n: int | None = None) -> int:
     """Returns the number of threads that compute, a thread per CPU by default. With n, 1 to 4096, sets it first. The
     number changes no result.
@@ -255,6 +265,7 @@ def threads(n: int | None = None) -> int:
     return _library.call("threads", _given(n=n))
 
 
+@Named("moonrank.help")
 def help(name: str = "moonrank") -> None:  # noqa: A001 (the name of the prompt's function)
     """Prints the reference text of a function or page of the library, such as "mr.losses.ndcg" or "guide/python"."""
     print(_library.call("about", {"name": _text("name", name)}))

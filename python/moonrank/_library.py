@@ -13,7 +13,7 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from moonrank import _values
+from moonrank import _calls, _values
 from moonrank._values import MoonrankError
 
 _DTYPES: dict[np.dtype, int] = {np.dtype(np.float32): 0, np.dtype(np.float64): 1, np.dtype(np.int64): 2}
@@ -253,12 +253,17 @@ def _entered() -> int:
 def _raise_failure(state: int, status: int) -> None:
     if status == _INTERRUPTED:
         raise KeyboardInterrupt
-    raise MoonrankError(_library.moonrank_error(state).decode(errors="replace"))
+    error = MoonrankError(_library.moonrank_error(state).decode(errors="replace"))
+    error.reason = _calls.in_words_of_python(str(error))
+    raise error
 
 
 def _call(function: str, value: Any) -> Any:
     arrays: list[np.ndarray] = []
-    data = _values.pack(value, arrays)
+    return _call_packed(function, _values.pack(value, arrays), arrays)
+
+
+def _call_packed(function: str, data: bytes, arrays: list[np.ndarray]) -> Any:
     state = _entered()
     lent = (_Array * len(arrays))(*map(_lend, arrays))
     reply = _Reply()
@@ -288,6 +293,13 @@ def call(function: str, value: Any) -> Any:
     with _lock:
         _tidy()
         return _call(function, value)
+
+
+def call_packed(function: str, data: bytes, arrays: list[np.ndarray]) -> Any:
+    """Like `call`, with the bytes and arrays that `_values.pack` made of the value."""
+    with _lock:
+        _tidy()
+        return _call_packed(function, data, arrays)
 
 
 _Step = ctypes.c_int64 * 21  # the C struct moonrank_step as an array: each of its 21 members has 8 bytes
@@ -322,6 +334,7 @@ class Kept:
 
     def __init__(self, function: str, value: Any):
         self._made_by = function, value
+        self.value = value
         self.reply = call(function, value)
         self.number: int = self.reply["object"] if isinstance(self.reply, dict) else self.reply
 

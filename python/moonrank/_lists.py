@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from moonrank import _arrow, _library
+from moonrank._calls import Named
 from moonrank._library import MoonrankError
 from moonrank._names import Bound, MetricName
 
@@ -44,7 +45,7 @@ def metric_names(metrics: Metric | Iterable[Metric]) -> list[str]:
             raise MoonrankError(f"metrics has {each!r}, expected a name or a pair of a metric and a bound: "
                                 '["ndcg@10", ("ap", "minmax")]')
     if not names:
-        raise MoonrankError('no metric is given, expected names of metrics, such as ["ndcg@10"]')
+        raise MoonrankError('metrics is empty: no metric is given. Pass names of metrics, such as ["ndcg@10"]')
     return names
 
 
@@ -79,6 +80,7 @@ class Lists:
     qid:    [lists] what names each list, or None
     """
 
+    @Named("moonrank.Lists")
     def __init__(self, grades: Grades, sizes: ArrayLike | None = None, qid: ArrayLike | None = None,
                  weights: ArrayLike | None = None, list_weights: ArrayLike | None = None):
         if isinstance(grades, Lists):
@@ -111,21 +113,23 @@ class Judged(dict):
 
 
 def judged(grades: Grades, sizes: ArrayLike | None, qid: ArrayLike | None = None,
-           weights: ArrayLike | None = None, list_weights: ArrayLike | None = None) -> Judged:
+           weights: ArrayLike | None = None, list_weights: ArrayLike | None = None, name: str = "grades",
+           name_of_sizes: str = "sizes") -> Judged:
     """Returns grades and sizes as the arrays that the library reads, or the number of kept lists and their sizes.
 
     grades: [rows] numbers and sizes: [lists] or qid: [rows]; or grades is an Arrow array of lists or has kept lists,
     and sizes and qid are None
     weights, list_weights: [rows] and [lists] numbers, which the library checks
+    name, name_of_sizes: names of grades and sizes in errors
     """
-    found = _judged(grades, sizes, qid)
-    for name, key, given in (("weights", "row_weights", weights), ("list_weights", "list_weights", list_weights)):
+    found = _judged(grades, sizes, qid, name, name_of_sizes)
+    for argument, key, given in (("weights", "row_weights", weights), ("list_weights", "list_weights", list_weights)):
         if given is not None:
-            found[key] = _library.as_array(name, given, (np.float64,), dims=1)
+            found[key] = _library.as_array(argument, given, (np.float64,), dims=1)
     return found
 
 
-def _judged(grades: Grades, sizes: ArrayLike | None, qid: ArrayLike | None) -> Judged:
+def _judged(grades: Grades, sizes: ArrayLike | None, qid: ArrayLike | None, name: str, name_of_sizes: str) -> Judged:
     if isinstance(grades, Lists):
         if sizes is not None or qid is not None:
             raise MoonrankError(f"{'qid' if sizes is None else 'sizes'} is given, but grades has lists of "
@@ -148,17 +152,19 @@ def _judged(grades: Grades, sizes: ArrayLike | None, qid: ArrayLike | None) -> J
     if found is None and sizes is None:
         raise MoonrankError("sizes is None, expected the number of rows of each list, qid, or grades as an Arrow array "
                             "of lists")
-    sizes = _library.as_array("sizes", sizes if found is None else found, (np.int64,), dims=1)
-    grades = _library.as_array("grades", grades, (np.float32,), dims=1)
+    sizes = _library.as_array(name_of_sizes, sizes if found is None else found, (np.int64,), dims=1)
+    grades = _library.as_array(name, grades, (np.float32,), dims=1)
     if sizes.size > 0 and sizes.min() < 0:
         at = int(np.argmin(sizes))
-        raise MoonrankError(f"sizes has {sizes[at]} at {at}, expected numbers from 0 up")
+        raise MoonrankError(f"{name_of_sizes} has {sizes[at]} at {at}, expected numbers from 0 up")
     if sizes.sum() != grades.size:
-        raise MoonrankError(f"sizes sum up to {sizes.sum()}, but grades has {grades.size} rows, expected equal numbers")
+        given = (f"qid has {sizes.sum()} rows" if qid is not None else
+                 f"the numbers in {name_of_sizes} sum up to {sizes.sum()}")
+        raise MoonrankError(f"{given}, but {name} has {grades.size} rows, expected equal numbers")
     # Minimum and maximum need no temporary array. They are NaN for an array with NaN, so the condition finds NaN, too.
     if grades.size > 0 and not (grades.min() >= 0 and grades.max() < np.inf):
         at = int(np.argmax(~((grades >= 0) & (grades < np.inf))))
-        raise MoonrankError(f"grades has {grades[at]} at row {at}, expected finite numbers from 0 up (rows count "
+        raise MoonrankError(f"{name} has {grades[at]} at row {at}, expected finite numbers from 0 up (rows count "
                             "from 0)")
     return Judged(grades=grades, sizes=sizes)
 

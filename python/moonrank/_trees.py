@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable
 import numpy as np
 
 from moonrank import _library, _lists, _losses
+from moonrank._calls import named_by_class
 from moonrank._library import MoonrankError
 from moonrank._names import Bound, Conventions, TreeObjective
 
@@ -27,7 +28,8 @@ class KeptLists:
         labels, sizes = read(dataset)
         kept = self._kept.get(dataset)
         if kept is None or not (np.array_equal(kept[0], labels) and np.array_equal(kept[1], sizes)):
-            kept = self._kept[dataset] = labels, sizes, _library.Kept("lists", _lists.judged(labels, sizes))
+            judged = _lists.judged(labels, sizes, name="label", name_of_sizes="group")
+            kept = self._kept[dataset] = labels, sizes, _library.Kept("lists", judged)
         return kept[2]
 
     def __deepcopy__(self, _: Any) -> KeptLists:
@@ -38,6 +40,10 @@ class KeptLists:
 
 
 lists = KeptLists()
+
+
+def _predictions(scores: np.ndarray, kept: _library.Kept) -> np.ndarray:
+    return _lists.scores_of("predictions", scores, kept.value["sizes"])
 
 
 def labels_of(data: Any, example: str, rows: int) -> np.ndarray:
@@ -56,6 +62,7 @@ class Newton(TreeObjective):
 
     __doc__ = _losses.Documentation(__doc__)  # type: ignore[assignment]
 
+    @named_by_class
     def _make(self, name: str, bound: Bound | str, options: dict[str, Any]) -> None:
         self.name, self.bound = name, bound
         self._loss = _losses.kept(name, bound, options)
@@ -64,8 +71,7 @@ class Newton(TreeObjective):
         return f"{type(self).__module__}.{type(self).__name__}({self.name!r}, bound={self.bound!r})"
 
     def derivatives(self, scores: np.ndarray, kept: _library.Kept) -> tuple[np.ndarray, np.ndarray]:
-        scores = _library.as_array("scores", scores, dims=1)
-        _library.refuse_nan("scores", scores)
+        scores = _predictions(scores, kept)
         found = _library.call("derivatives", {"loss": self._loss.number, "lists": kept.number, "scores": scores})
         return found["first"], found["second"]
 
@@ -76,6 +82,7 @@ class Metrics:
     options: ties, empty, relevant, gain and denominator, as moonrank.evaluate takes them
     """
 
+    @named_by_class
     def __init__(self, *metrics: _lists.Metric, **options: Unpack[Conventions]):
         self.names, self._options = _lists.metric_names(metrics), options
         # this call raises an error now if a metric's name or option is wrong
@@ -86,8 +93,7 @@ class Metrics:
         return f"{type(self).__module__}.{type(self).__name__}({', '.join(map(repr, self.names))})"
 
     def means(self, scores: np.ndarray, kept: _library.Kept) -> list[tuple[str, float]]:
-        scores = _library.as_array("scores", scores, dims=1)
-        _library.refuse_nan("scores", scores)
+        scores = _predictions(scores, kept)
         value = {"scores": scores, "lists": kept.number, "metrics": self.names, "options": self._options}
         mean = _library.call("means", value)
         return [(name, float(mean[name])) for name in self.names]

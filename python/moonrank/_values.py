@@ -1,6 +1,8 @@
 """Values as bytes, in the format of stdlib/moonrank/sweep/frame.lua: numbers keep all their bits, and no value is
 code."""
 
+from __future__ import annotations
+
 import struct
 
 import numpy as np
@@ -9,69 +11,87 @@ ARRAY = "\0array"
 
 
 class MoonrankError(ValueError):
-    """An error of Moonrank: which argument, what was found, what was expected."""
+    """An error of Moonrank: which function and argument, what was found, what was expected."""
 
     __module__ = "moonrank"
+    reason: str | None = None  # the message without the name of a function; None: all of the message
+
+    def name_function(self, function: str) -> None:
+        """Puts the name of a function before the message, in place of the name that an earlier call put there."""
+        if self.reason is None:
+            self.reason = str(self)
+        self.args = (f"{function}: {self.reason}",)
 
 
 _DEEPEST = 64  # the largest depth of tables that frame.lua reads
 
 
+# Keys of a call's value under which there are dictionaries of arguments.
+_GROUPS = ("options", "conventions", "shape", "variables", "systems")
+
+
 def pack(value, arrays):
     """Returns a value as bytes. NumPy arrays in it are appended to `arrays`; dictionaries and sequences become
-    tables."""
+    tables. Keys are names of arguments for errors."""
     parts = []
-    _write(parts, value, arrays, 0)
+    _write(parts, value, arrays, 0, "the value")
     return b"".join(parts)
 
 
-def refuse_depth(depth):
-    """Raises MoonrankError for a list or a dictionary inside too many others."""
+def refuse_depth(name, depth):
+    """Raises MoonrankError for a list or a dictionary inside too many others. `name` is the argument."""
     if depth >= _DEEPEST:
-        raise MoonrankError(f"a list or a dictionary contains itself, or is inside {_DEEPEST} others, expected fewer")
+        raise MoonrankError(f"{name} has a list or a dictionary that contains itself, or is inside {_DEEPEST} others, "
+                            "expected fewer")
 
 
-def _write(parts, value, arrays, depth):
+def encoded(name, text):
+    """Returns the bytes of a text in UTF-8. `name` is the argument with the text."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:  # for example names of files whose bytes are not UTF-8
+        raise MoonrankError(f"{name} has the text {text!r} with a character that UTF-8 does not have, expected "
+                            "Unicode text") from None
+
+
+def _write(parts, value, arrays, depth, name):
     if value is None:
         parts.append(b"n")
     elif isinstance(value, (bool, np.bool_)):
         parts.append(b"t" if value else b"f")
     elif isinstance(value, (int, np.integer)):
         if not -2**63 <= value < 2**63:
-            raise MoonrankError(f"the integer {value} has more than 64 bits, expected one from -2**63 to 2**63 - 1")
+            raise MoonrankError(f"{name} has the integer {value} of more than 64 bits, expected one from -2**63 to "
+                                "2**63 - 1")
         parts.append(struct.pack("<cq", b"i", int(value)))
     elif isinstance(value, (float, np.floating)):
         parts.append(struct.pack("<cd", b"d", float(value)))
     elif isinstance(value, str):
-        try:
-            text = value.encode()
-        except UnicodeEncodeError:  # for example names of files whose bytes are not UTF-8
-            raise MoonrankError(f"the text {value!r} has a character that UTF-8 does not have, expected Unicode text") \
-                from None
+        text = encoded(name, value)
         parts.append(struct.pack("<cQ", b"s", len(text)) + text)
     elif isinstance(value, np.ndarray):
         arrays.append(value)
-        _write_table(parts, [(ARRAY, len(arrays))], arrays, depth)
+        _write_table(parts, [(ARRAY, len(arrays))], arrays, depth, name)
     elif isinstance(value, dict):
         for key in value:
             is_kind = isinstance(key, (str, bool, int, float, np.bool_, np.integer, np.floating))
             if not is_kind or key != key or key == ARRAY:
-                raise MoonrankError(f"a dictionary has the key {key!r}, expected a text or a number")
-        _write_table(parts, list(value.items()), arrays, depth)
+                raise MoonrankError(f"{name} has a dictionary with the key {key!r}, expected a text or a number")
+        _write_table(parts, list(value.items()), arrays, depth, name)
     elif isinstance(value, (list, tuple)):
-        _write_table(parts, list(enumerate(value, 1)), arrays, depth)
+        _write_table(parts, list(enumerate(value, 1)), arrays, depth, name)
     else:
-        raise MoonrankError(
-            f"a {type(value).__name__} cannot be given to moonrank: expected numbers, texts, booleans, arrays, lists "
-            "and dictionaries")
+        raise MoonrankError(f"{name} has the type {type(value).__name__}, expected numbers, texts, booleans, arrays, "
+                            "lists and dictionaries")
 
 
-def _write_table(parts, items, arrays, depth):
-    refuse_depth(depth)
+def _write_table(parts, items, arrays, depth, name):
+    refuse_depth(name, depth)
     parts.append(struct.pack("<cq", b"T", len(items)))
     for key, each in items:
-        _write(parts, key, arrays, depth + 1)
-        _write(parts, each, arrays, depth + 1)
+        _write(parts, key, arrays, depth + 1, name)
+        holds_arguments = isinstance(key, str) and (depth == 0 or name in _GROUPS)
+        _write(parts, each, arrays, depth + 1, key if holds_arguments else name)
 
 
 def unpack(data, arrays):

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from moonrank import _library, _lists, _losses, _trees
+from moonrank._calls import named_by_class
 from moonrank._library import MoonrankError
 
 __all__ = ["Metric", "Objective"]
@@ -35,7 +36,7 @@ def _judged(data: Any) -> tuple[np.ndarray, np.ndarray]:
 def _kept(grades: np.ndarray, sizes: np.ndarray | None) -> _library.Kept:
     if sizes is None:
         raise MoonrankError("there are no groups, expected fit(x, grades, group=sizes)")
-    return _library.Kept("lists", _lists.judged(grades, np.asarray(sizes, np.int64)))
+    return _library.Kept("lists", _lists.judged(grades, np.asarray(sizes, np.int64), name_of_sizes="group"))
 
 
 class Objective(_trees.Newton):
@@ -57,6 +58,7 @@ class Objective(_trees.Newton):
 
     __doc__ = _losses.Documentation(__doc__)  # type: ignore[assignment]
 
+    @named_by_class
     def __call__(self, predictions: np.ndarray, data: Any, weights: np.ndarray | None = None,
                  group: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Returns first and second derivatives, [rows] float64 each. `predictions` has the scores, [rows].
@@ -68,6 +70,7 @@ class Objective(_trees.Newton):
         kept = _trees.lists.of(data, _judged)
         return _trees.weighted(self.derivatives(predictions, kept), data.get_weight(), _judged(data)[1])
 
+    @named_by_class
     def ranker(self, grades: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None,
                group: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """The objective with the arguments that `LGBMRanker(objective=...)` passes."""
@@ -86,6 +89,7 @@ class Metric(_trees.Metrics):
     ['ndcg@10', 'ap[minmax]']
     """
 
+    @named_by_class
     def __call__(self, predictions: np.ndarray, data: Any, weights: np.ndarray | None = None,
                  group: np.ndarray | None = None) -> list[tuple[str, float, bool]]:
         """Returns name, mean and whether larger values are better. `predictions` has the scores, [rows].
@@ -96,6 +100,7 @@ class Metric(_trees.Metrics):
             return self.ranker(predictions, data, weights, group)
         return self._rows(self.means(predictions, _trees.lists.of(data, _judged)))
 
+    @named_by_class
     def ranker(self, grades: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None,
                group: np.ndarray | None) -> list[tuple[str, float, bool]]:
         """The evaluation function with the arguments that `LGBMRanker.fit(eval_metric=)` passes. Ignores weights."""

@@ -17,6 +17,7 @@ import torch
 from numpy.typing import ArrayLike
 
 from moonrank import _library, _lists, _losses
+from moonrank._calls import Named
 from moonrank._library import MoonrankError
 from moonrank._names import Bound, Reduction, TorchLoss
 
@@ -177,6 +178,7 @@ class Loss(TorchLoss, torch.nn.Module):
 
     __doc__ = _losses.Documentation(__doc__, learns=True)  # type: ignore[assignment]
 
+    @Named("moonrank.torch.Loss")
     def _make(self, name: str, bound: Bound | str, reduction: Reduction, options: dict[str, Any]) -> None:
         torch.nn.Module.__init__(self)
         if not isinstance(reduction, str) or reduction not in _REDUCTIONS:
@@ -187,6 +189,7 @@ class Loss(TorchLoss, torch.nn.Module):
         self.learned = None if own is None else torch.nn.Parameter(torch.tensor(own, dtype=torch.get_default_dtype()))
 
     @_not_compiled
+    @Named("moonrank.torch.Loss")
     def forward(self, scores: torch.Tensor, grades: torch.Tensor | _lists.Grades,
                 sizes: torch.Tensor | ArrayLike | None = None, *, weights: torch.Tensor | ArrayLike | None = None,
                 list_weights: torch.Tensor | ArrayLike | None = None) -> torch.Tensor:

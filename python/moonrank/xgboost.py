@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from moonrank import _losses, _trees
+from moonrank._calls import named_by_class
 from moonrank._library import MoonrankError
 
 __all__ = ["Metric", "Objective"]
@@ -51,6 +52,7 @@ class Objective(_trees.Newton):
 
     __doc__ = _losses.Documentation(__doc__)  # type: ignore[assignment]
 
+    @named_by_class
     def __call__(self, predictions: np.ndarray, data: Any) -> tuple[np.ndarray, np.ndarray]:
         """Returns first and second derivatives, [rows] float64 each. `predictions` has the scores, [rows]."""
         kept = _trees.lists.of(data, _judged)
@@ -75,6 +77,7 @@ class Metric(_trees.Metrics):
     ['ndcg@10', 'ap[minmax]']
     """
 
+    @named_by_class
     def __call__(self, predictions: np.ndarray, data: Any) -> list[tuple[str, float]]:
         """Returns names and means. `predictions` has the scores, [rows]."""
         return self.means(predictions, _trees.lists.of(data, _judged))

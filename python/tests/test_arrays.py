@@ -244,6 +244,11 @@ def test_errors_of_scripts():
         moonrank.lua("local t = {} t.t = t return t")
     with pytest.raises(moonrank.MoonrankError, match="object"):
         moonrank.lua("return x", x=object())
+    for code, words in (("error{}", "table.*{}"), ("error{code = 7, words = {'a', 'b'}}", 'code = 7.*"a", "b"'),
+                        ("error{('x'):rep(90), ('y'):rep(90)}", "x.*y")):
+        with pytest.raises(moonrank.MoonrankError, match=words) as error:
+            moonrank.lua(code)
+        assert "\n" not in str(error.value)
     for code in (None, 3, b"return 1"):
         with pytest.raises(moonrank.MoonrankError, match="code.*text"):
             moonrank.lua(code)

@@ -61,3 +61,16 @@ def test_wrong_options_are_refused_before_work(loop, script, option):
         pytest.importorskip("lightgbm")
     ended = subprocess.run([sys.executable, str(FOLDER / script), option], capture_output=True, text=True)
     assert ended.returncode == 2 and option.split("=")[0] in ended.stderr and option.split("=")[1] in ended.stderr
+
+
+def test_memory_of_losses_is_measured_in_arrays_of_scores():
+    script = FOLDER / "memory_torch.py"
+    if not script.exists():
+        pytest.skip(f"{script} is not there")
+    ended = subprocess.run([sys.executable, str(script), "2000000", "softmax_cross_entropy", "lambdarank:minmax"],
+                           capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    simple, pairs = (float(line.split()[1]) for line in ended.stdout.splitlines())
+    assert 1 < simple < pairs  # one array is the gradient
+    # three times the numbers of the README, because fixed costs count more with fewer rows
+    assert simple < 13 and pairs < 44

@@ -120,6 +120,13 @@ def test_a_dropped_object_is_forgotten_by_the_library():
     assert not any(array is grades for array in _library._lent.values())
 
 
+def test_a_distribution_is_printed_like_that_of_lua():
+    printed = moonrank.lua('return tostring(mr.bounds.distribution("ndcg", {n = 5, p = 2}))')
+    found = moonrank.bounds.distribution("ndcg", n=5, p=2)
+    assert repr(found).split(": ")[1] == printed.split(": ")[1]
+    assert "Distribution" in repr(found) and f"{found.mean:.6g}" in repr(found)
+
+
 def test_copies_and_pickles_of_an_object_work():
     d = moonrank.bounds.distribution("ndcg", n=5, p=2)
     for other in (copy.copy(d), copy.deepcopy(d), pickle.loads(pickle.dumps(d))):
@@ -153,3 +160,9 @@ def test_loading_changes_no_handler_and_no_locale():
             "import moonrank; moonrank.evaluate([1.0], [1], [1], ['rr'])\n"
             "assert before == (signal.getsignal(signal.SIGINT), locale.setlocale(locale.LC_ALL))")
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_subprocesses_of_tests_find_the_package_in_any_folder(tmp_path):
+    code = "import moonrank; print(moonrank.__file__)"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    assert ended.stdout.strip() == moonrank.__file__, ended.stderr

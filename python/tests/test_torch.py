@@ -137,7 +137,7 @@ def test_the_backward_pass_keeps_the_memory_of_tensors():
 def test_only_scores_get_a_gradient():
     for name, given in (("weights", torch.ones(13)), ("list_weights", torch.ones(5))):
         given.requires_grad_()
-        with pytest.raises(moonrank.MoonrankError, match=f"^{name}.*{name}.detach"):
+        with pytest.raises(moonrank.MoonrankError, match=f"^moonrank.torch.Loss: {name}.*{name}.detach"):
             moonrank.torch.Loss("mse")(scores(), GRADES, SIZES, **{name: given})
         with torch.no_grad():
             moonrank.torch.Loss("mse")(scores(), GRADES, SIZES, **{name: given})

@@ -127,7 +127,7 @@ def test_errors(package):
         with pytest.raises(moonrank.MoonrankError, match="labels"):
             package.Objective("ndcg")(np.zeros(ROWS), Data(grades=missing))
     for made in (package.Objective("ndcg"), package.Metric("ndcg")):
-        with pytest.raises(moonrank.MoonrankError, match="scores.*NaN.*row 1"):
+        with pytest.raises(moonrank.MoonrankError, match="predictions.*NaN.*row 1"):
             made(np.where(np.arange(ROWS) == 1, np.nan, 0), Data())
 
 
@@ -219,3 +219,10 @@ def test_lightgbms_ranker_learns(plain):
               eval_metric=metric)
     history, = model.evals_result_.values()
     assert history["ndcg@10"][-1] > 0.9
+
+
+def test_xgb_ranker_refuses_objectives():
+    xgboost = pytest.importorskip("xgboost")
+    pytest.importorskip("sklearn")
+    with pytest.raises(ValueError, match="XGBRanker"):  # README.md says so
+        xgboost.XGBRanker(objective=moonrank.xgboost.Objective("ndcg")).fit(np.zeros((3, 1)), [0, 1, 0], qid=[1, 1, 1])

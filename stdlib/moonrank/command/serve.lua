@@ -20,7 +20,8 @@ through ssh: ssh -L 8765:localhost:8765 MACHINE.]]
 local usual_port <const> = 8765
 local declarations = {
   port = { default = usual_port, least = 0, most = 65535, help = "port to listen on; 0 takes a free one" },
-  host = { default = "127.0.0.1", help = "numeric address to listen on, such as 0.0.0.0 for all of this machine's" },
+  host = { default = "127.0.0.1",
+    help = "IPv4 or IPv6 address to listen on, or localhost; 0.0.0.0: all addresses of this machine" },
 }
 
 -- Returns a server that listens on a port of this host. If that fails, the error says which option to change.
@@ -28,7 +29,7 @@ local function listen(host, port)
   local opened, server = pcall(core.http_server, host, port)
   if opened then return server end
   local why = check.reason(server)
-  if why:find "numeric" then words_of.refuse("--host: %s, such as 127.0.0.1 or 0.0.0.0", why) end
+  if why:find "numeric" then words_of.refuse("--host: %s. Pass localhost, or an address such as 0.0.0.0", why) end
   error(core.exit(1, ("serve: %s. Pass another --port, or --port 0 for a free one"):format(why)), 0)
 end
 

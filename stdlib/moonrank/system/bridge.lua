@@ -3,14 +3,17 @@
 -- the table {["\0array"] = i} stands for tensor i of that array.
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local bounds = require "moonrank.bounds"
 local check = require "moonrank.check"
 local evaluate = require "moonrank.evaluate"
 local frame = require "moonrank.sweep.frame"
 local losses = require "moonrank.losses.loss"
+local metric_names = require "moonrank.metrics.registry"
 local newton = require "moonrank.losses.newton"
 local only_fit = require("moonrank.losses.options").only_fit
 local operations = require "moonrank.tensor.operations"
 local random = require "moonrank.tensor.random"
+local show = require "moonrank.prompt.show"
 
 local M = {}
 
@@ -109,10 +112,25 @@ local function lists_of(t)
   return lists:weighted{ weights = t.row_weights, list_weights = t.list_weights }
 end
 
+-- Calls f with the further arguments and returns its result. An error of f says that the argument `name` is wrong.
+local function of_argument(name, f, ...)
+  local ok, found = check.attempt(f, ...)
+  if ok then return found end
+  local reason = check.reason(found)
+  local part, text = reason:match "^bad argument '(%w+)' to '[^']*' (%b())$"
+  if part then reason = part == "metric" and text:sub(2, -2) or ("%s is %s"):format(part, text:sub(2, -2)) end
+  check.fail("bad argument '%s' to 'moonrank' (%s)", name, reason)
+end
+
 -- Returns the metrics of a call under the names that the caller wrote; a name that was written twice counts once.
 local function metrics_of(t)
+  local ok, found = check.attempt(evaluate.metrics_of, t.metrics, t.options)
+  if not ok then
+    for _, name in ipairs(t.metrics) do of_argument("metrics", evaluate.metrics_of, { name }) end
+    error(found, 0)
+  end
   local metrics, seen = {}, {}
-  for i, each in ipairs(evaluate.metrics_of(t.metrics, t.options)) do
+  for i, each in ipairs(found) do
     local name = t.metrics[i]
     if not seen[name] then seen[name], metrics[#metrics + 1] = true, evaluate.named(each, name) end
   end
@@ -142,6 +160,8 @@ local function loss_of(text, options, learns)
   if name then
     options = options or {}
     options.bound = bound or options.bound
+    if options.bound then of_argument("bound", bounds.resolve, options.bound) end
+    if type(options.metric) == "string" then of_argument("metric", metric_names.parse, options.metric) end
     for option, why in next, only_fit do
       if options[option] and not (learns and option == "learn") then
         check.fail("mr.losses.%s: %s is given, but %s. Leave it out", name, option, why)
@@ -168,7 +188,12 @@ function M.functions.script(t)
   if rawget(variables, "mr") == nil then rawset(variables, "mr", mr) end
   local chunk, why = load(t[1], "=" .. (t[2] or "script"), "t", variables)
   if not chunk then check.fail("%s", why) end
-  return table.pack(chunk())
+  local found = table.pack(pcall(chunk))
+  if found[1] then return table.pack(table.unpack(found, 2, found.n)) end
+  local problem = found[2]
+  -- the calling program gets only a text, so the fields of a raised table would be lost
+  if show.is_plain(problem) then problem = "the error is a table: " .. show.text(problem):gsub("%s*\n%s*", " ") end
+  error(problem, 0)
 end
 
 -- Frees tensors that no script uses any more. This also releases arrays of the calling program that such tensors use.
@@ -280,14 +305,16 @@ function M.functions.means(t) return exact_means(evaluation_of(t, t.scores, list
 
 function M.functions.bounds_of(t)
   local out = {}
-  for name, value in next, mr.bounds.of(t.metric, t.shape) do out[name] = plain[type(value)] and value or nil end
+  local metric = of_argument("metric", metric_names.parse, t.metric)
+  for name, value in next, mr.bounds.of(metric, t.shape) do out[name] = plain[type(value)] and value or nil end
   return out
 end
 
 function M.functions.distribution(t)
-  local found = mr.bounds.distribution(t.metric, t.options)
+  local metric = of_argument("metric", metric_names.parse, t.metric)
+  local found = mr.bounds.distribution(metric, t.options)
   return { object = keep(found), mean = found:mean(), sd = found:sd(), min = found:min(), max = found:max(),
-    method = found:method() }
+    method = found:method(), text = tostring(found) }
 end
 
 function M.functions.pmf(t) return { kept[t.object]:pmf() } end
