@@ -42,7 +42,7 @@
   function best(name, list) {
     return Math.max.apply(null, list.map(function (form, i) { return score(name, form) * (i ? 0.75 : 1); }));
   }
-  function find(text) {
+  function hitsOf(text) {
     var words = text.toLowerCase().split(/\s+/).filter(Boolean).map(forms), all = [], some = [];
     names.forEach(function (name) {
       var scores = words.map(function (list) { return best(name, list); });
@@ -58,6 +58,11 @@
       hit.equal = 0;
       return !found;
     }).slice(0, 12);
+  }
+  // "loss.item()" is searched as "loss.item", and if there is no hit as "loss" and "item".
+  function find(text) {
+    var whole = hitsOf(text.replace(/[()]/g, " "));
+    return whole.length ? whole : hitsOf(text.replace(/[()._]/g, " "));
   }
   function show() {
     hits.textContent = "";

@@ -43,6 +43,10 @@ def check_search(browser):
         search(browser, text)
         browser.until(f"{HITS}.length > 0 && {HITS}[0].textContent.toLowerCase().includes('{word}')",
                       f"'{text}' finds no '{word}'")
+    for text, name in {"train_test_split": "split", "scores.item()": "item", "clip_grad_norm_": "clip_gradients"}.items():
+        search(browser, text)
+        browser.until(f"Array.from({HITS}, each => each.textContent).some(text => text.includes('{name}'))",
+                      f"'{text}' finds no '{name}'")
     search(browser, "overfitting")
     browser.until(f"Array.from({HITS}, each => each.textContent).some(text => text.includes('patience'))",
                   "a synonym in a sentence")

@@ -27,7 +27,13 @@ M.synonyms = { minibatch = "batch", regularization = "decay", regularisation = "
   hyperparameter = "sweep", tuning = "sweep", stopping = "patience", embedding = "factors", optimiser = "optimizer",
   label = "grade", query = "list", normalization = "normalize", normalisation = "normalize", truncation = "cutoff",
   standardization = "standardize", factorization = "factorisation", overfitting = "patience", autograd = "backward",
-  implicit = "interactions", feedback = "interactions", mrr = "rr", map = "ap", lambdamart = "trees" }
+  implicit = "interactions", feedback = "interactions", mrr = "rr", map = "ap", lambdamart = "trees",
+  -- names of PyTorch, NumPy and scikit-learn
+  dataloader = "batches", train_test_split = "split", gridsearchcv = "sweep", randomizedsearchcv = "sweep",
+  cross_val_score = "folds", kfold = "folds", standardscaler = "standardize", roc_auc_score = "auc",
+  ndcg_score = "ndcg", clip_grad_norm_ = "clip_gradients", concatenate = "cat", vstack = "cat", hstack = "cat",
+  load_state_dict = "load", state_dict = "save", to_numpy = "totable", tolist = "totable", einsum = "matmul",
+  no_grad = "detach" }
 
 -- Endings of words that are removed to get the stem: "batch" for "batches", "query" for "queries". The ending "ies" is
 -- replaced by "y".
@@ -113,7 +119,9 @@ end
 ---@param topic string  words separated by blanks
 ---@return { path: string, summary: string, score: integer }[]
 function M.find(documents, topic)
-  local hits = matching(documents, topic, false)
+  local hits = matching(documents, topic:gsub("[()]", " "), false)
+  -- "loss.item" is then searched as "loss" and "item"
+  if #hits == 0 then hits = matching(documents, topic:gsub("[()._]", " "), false) end
   if #hits == 0 then hits = matching(documents, topic, true) end
   table.sort(hits, function(a, b)
     if a.score ~= b.score then return a.score > b.score end
