@@ -156,13 +156,14 @@ for name, make in pairs(require("moonrank.models.baselines").kinds) do M[name] =
 for name, make in pairs(require("moonrank.models.regression")) do M[name] = make end
 
 ---Makes a model of boosted regression trees, grown by the XGBoost 1.7 library (Chen & Guestrin
----2016; Debian: libxgboost0). The library is loaded when it is first needed.
+---2016; Debian: libxgboost0). The first call loads the library; it is an error if there is none.
 ---
 ---With `mr.fit{model = ..., loss = ...}`, trees are grown from the loss's derivatives.
 ---mr.losses.lambdarank and ranknet give LambdaMART (Burges 2010): second derivatives are a^2 |Delta
----M| s (1 - s) per pair, times the bound's slope. For smooth and listwise losses, each list's first
----derivatives are divided by their root mean square, and second derivatives are 1; both derivatives
----are multiplied by the bound's slope. Pointwise losses have their own second derivatives. `lambda`
+---M| s (1 - s) per pair, times the bound's slope, where a is the steepness of the sigmoid s. For
+---smooth and listwise losses, each list's first derivatives are divided by their root mean square,
+---and second derivatives are 1; both derivatives are multiplied by the bound's slope. Pointwise
+---losses have their own second derivatives. Those of hinge losses are 1 per pair. `lambda`
 ---and `min_child_weight` are compared with sums of second derivatives. Under a bound with small
 ---slopes, such as "minmax" of a sum over pairs, the same values of `lambda` and `min_child_weight`
 ---penalise more. mr.fit warns if these values allow no split at all.
@@ -193,8 +194,8 @@ function M.trees(options) return require("moonrank.models.trees").new(options) e
 
 ---Defines a new kind of model by a function that makes its parameters and a function `forward` that
 ---computes scores. `mr.models[name]{...}` then makes a model of this kind. Random tensors that
----`parameters` draws without a seed depend only on the model's option `seed`; two draws in one call
----differ. The batch passed to `forward` has `lists`, `features` [rows, width] or `users` [lists],
+---`parameters` draws without a seed depend only on `name` and the model's option `seed`; two draws in
+---one call differ. The batch passed to `forward` has `lists`, `features` [rows, width] or `users` [lists],
 ---`row_users` and `items` [rows], and `categories` (mr.Dataset:categorical). During a training by
 ---mr.fit, `batch.training` is true. A script may define a name again; existing models do not
 ---change.
@@ -243,7 +244,7 @@ end
 ---file is run. To load a model that a script defined, call mr.models.define with its definition
 ---first.
 ---@param path string
----@return mr.Model
+---@return mr.Model|mr.Baseline|mr.Trees
 ---Example:
 ---```lua
 ---local model = mr.models.mf{users = 2, items = 3, factors = 4}

@@ -37,7 +37,8 @@ local function made(kind, declaration, given, step)
   return optimizer(kind, declaration:read("mr.optim." .. kind, given), step)
 end
 
----Returns a copy of the optimizer that updates these parameters and has a new, empty state.
+---Returns a copy of the optimizer that updates these parameters and has a new, empty state. The copy
+---shares the table `options` with this optimizer, so a change of `options.lr` is one for both.
 ---@param parameters mr.Tensor[]
 ---@return mr.Optimizer
 function Optimizer:bind(parameters)
@@ -105,8 +106,8 @@ function Optimizer:_resume(names, tensors) core.restore_optimizer(state_of(self)
 
 ---Saves the optimizer's state to a safetensors file: means, step counts, deferred updates. (The
 ---model's file has the parameters.) The file is written completely or not at all, and missing
----folders are made. A file that has the state of an optimizer is replaced. Any other existing file
----raises an error and is not changed.
+---folders are made. A file that has the state of an optimizer, or is empty, is replaced. Any other
+---existing file raises an error and is not changed. So does an optimizer without parameters.
 ---@param path string
 function Optimizer:save(path)
   local names, tensors = self:_numbers()
@@ -114,8 +115,8 @@ function Optimizer:save(path)
   core.save_tensors(path, "moonrank optimizer 1", names, tensors, { "kind" }, { self.name })
 end
 
----Loads a state that :save wrote, so that training continues with identical bits. The optimizer
----must be of the same kind. It must be bound to the parameters of the model as it was when the
+---Loads a state that :save wrote, so that training continues with identical bits. A state of another
+---kind of optimizer is an error. The optimizer must be bound to the parameters of the model as it was when the
 ---state was saved (mr.models.load loads such a model). The learning rate and other options remain
 ---those of this optimizer.
 ---@param path string

@@ -339,8 +339,10 @@ local function check_relations(self, where, given, o)
   end
 end
 
----Checks the options that a script passed, and returns them with the defaults of the other options. An unknown option,
----a value that is not allowed, and a missing required option are errors.
+---Checks the options that a script passed, and returns them with the defaults of the other options. Errors are an
+---unknown option, a value that is not allowed, a missing required option, and options that contradict each other. An
+---option under a former name is returned under its present name, with a warning.
+---@param where string  name of the called function, for errors
 ---@param given? table  options that the script passed
 ---@return table
 function Declaration:read(where, given)
@@ -372,8 +374,9 @@ function Declaration:read(where, given)
   return o
 end
 
----Returns the names that options had in files of versions before a round of renamings, by present name. The result is
----nil for a table that is not from `read`, and for options of which none was renamed in this round or later.
+---Returns the names that options had in files of versions before a round of renamings, by present name. Options that
+---were not renamed in this round or later are left out. The result is nil for a table that is not from `read`, and for
+---options of which none was ever renamed.
 ---@param o table        from `read`
 ---@param round integer  from 1 to M.rounds
 ---@return table<string, string>?

@@ -86,7 +86,8 @@ tables.add_exports(Profile)
 
 ---Writes a trace in Chrome's tracing format, which chrome://tracing and ui.perfetto.dev open. The
 ---trace has a bar for each operation and phase along the time axis. The trace of a long profile has
----only the first events; `left_out` and the file say how many events are missing.
+---only the first events; `left_out` and the file say how many events are missing. An existing file
+---is replaced.
 ---@param path string
 function Profile:save_trace(path)
   check.path("profile:save_trace", path)
@@ -170,8 +171,9 @@ local profile_options = declare("mr.ProfileOptions", {
 ---Runs a function and prints where its time went. Each operation of the compiled core, on tensors,
 ---data or files, has a line: number of calls, milliseconds, share of the total, and the memory of
 ---the tensors that the operation allocated. `NAME backward` is the derivative of an operation. The
----longest operation comes first; then the time outside of operations (Lua and its library), and the
----total. `ms` excludes operations that an operation calls, and `with inner ms` includes them.
+---longest operation comes first, and operations after the first `rows` ones share a line. Then follow
+---the time outside of operations (Lua and its library) and the total. `ms` excludes operations that
+---an operation calls, and `with inner ms` includes them.
 ---
 ---A table of phases follows: batches (made of a dataset), forward (models and losses), bounds,
 ---backward, step (of the optimizer), evaluation, and other. A phase excludes the phases within it.

@@ -59,7 +59,8 @@ local function flat(fields, before, into)
 end
 
 ---Returns a table with one row, and a column for each field of the record. A field of a nested table is called
----"params.lr". Tensors and lists are shown by their sizes.
+---"params.lr". Tensors and lists are shown by their sizes, a tensor with one number by the number.
+---Names that begin with _ are left out.
 ---@return mr.Table
 ---Example: `mr.stats.summary(mr.tensor{1, 3}):table().columns[1]   --> mean`
 function Record:table()

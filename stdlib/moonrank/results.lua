@@ -151,8 +151,8 @@ function Results:to_optuna(path)
   return journal:add()
 end
 
----Returns the number of the study's trials in each state, by the name of the state. A state without
----trials has no entry.
+---Returns the number of the study's trials in each state, by the name of the state, such as "done". The
+---table is nil at a state without trials.
 ---@return table<string, integer>
 function Results:counts()
   local counts = {}
@@ -167,8 +167,8 @@ local trials_options = declare("mr.results.TrialsOptions", {
   { "columns", "string[]", shown = "all", help = "columns of the table" },
 }, where_options)
 
----Returns a table with a row for each trial: state, parameters, value, other returned numbers,
----seconds, and why the trial failed. A number that a trial returned as NaN is shown as nan. A
+---Returns a table with a row for each trial: its number, state, parameters, value, other returned
+---numbers, seconds, and why the trial failed. A number that a trial returned as NaN is shown as nan. A
 ---number that the trial did not return is blank.
 ---@param options? mr.results.TrialsOptions
 ---@return mr.Table
@@ -235,7 +235,7 @@ local best_options = declare("mr.results.BestOptions", {
 ---and `wall` (seconds). With parameters in `by` or the option `over`, it returns an mr.Table
 ---instead. The table has the best trial of each group of trials with equal values of the parameters
 ---in `by`, and every number that this trial returned. Without `by` and `over`, it is an error if no
----trial was completed.
+---completed trial has the number that chooses.
 ---
 ---Trials are chosen by the study's metric or by the number named in `value`, in the direction of that
 ---number. With `value = "valid_ndcg"`, the table shows the test value of the trial that is best on
@@ -246,7 +246,7 @@ local best_options = declare("mr.results.BestOptions", {
 ---
 ---A trial or combination whose number is NaN is never chosen. For combinations, a line below the
 ---table says how many have NaN. If another number of the chosen trial or combination contains a
----NaN, it is shown as nan.
+---NaN, an mr.Table shows it as nan, and the table `numbers` lacks it.
 ---@param by? string|string[]
 ---@param options? mr.results.BestOptions
 ---@return table|mr.Table
@@ -256,7 +256,10 @@ function Results:best(by, options)
   local rows = data:rows("results:best", o.where)
   if by == nil and not o.over then
     local row = self:order(data, rows, o.value, o.direction)[1]
-    if not row then check.fail("results:best: no trial of '%s' in %s was completed", self.name, self.path) end
+    if not row then
+      check.fail("results:best: no completed trial of '%s' in %s that fits `where` has the number '%s'", self.name,
+        self.path, o.value)
+    end
     return trial_at(data, row)
   end
   local choose, names = require "moonrank.results.choose", pivot.names_of("results:best", "by", by)
@@ -271,9 +274,9 @@ function Results:best(by, options)
     left_out.note(self, "results:best", o.where))
 end
 
----Returns a trial's values of a metric for each list. The name "list" gives the numbers of the
----lists' users or queries. These numbers are known if the trial returned them, or if its values
----come from mr.fit or an evaluation.
+---Returns a trial's values of a metric for each list, in float64. The name "list" gives the numbers of
+---the lists' users or queries. These numbers are known if the trial returned them, or if its values
+---come from mr.fit or an evaluation. A trial without values per list, and an unknown name, are errors.
 ---@param number integer  number of the trial
 ---@param name? string    name of the metric (default: the only one with values per list, or the study's)
 ---@return mr.Tensor
@@ -301,8 +304,8 @@ function Results:list_ids(number)
 end
 
 ---Returns the values that a trial reported during training and the steps at which it reported them,
----by name of the value.
----@param number integer
+---by name of the value. The result is an empty table if there are none.
+---@param number integer  number of the trial
 ---@return table<string, { steps: integer[], values: number[] }>
 function Results:reports(number)
   local curves = {}
@@ -333,9 +336,9 @@ function Results:sign(name, direction)
 end
 
 ---Returns the data sets that a trial used, with their fingerprints: train, valid and test data of
----mr.fit, and other data that the trial read or evaluated. The list is empty for trials of old
----program versions, which did not record data.
----@param number integer
+---mr.fit, and other data that the trial read or evaluated. The array is empty for trials of old
+---program versions, which did not record data, and for an unknown number.
+---@param number integer  number of the trial
 ---@return mr.data.Entry[]
 function Results:data(number)
   local found = self._store:data(self.study, number)[number]
@@ -362,8 +365,8 @@ function Results:order(data, rows, value, direction)
   return order
 end
 
----Returns the values that all trials reported under a name: for each trial's number, entries
----{step =, value =} in the order of steps.
+---Returns the values that all trials reported under a name. The result maps the number of each trial
+---that reported to an array of {step =, value =}, in the order of steps.
 ---@param name string
 ---@return table<integer, { step: integer, value: number }[]>
 function Results:reported(name) return self._store:reports(self.study, name) end
@@ -424,8 +427,9 @@ function Results:importance(options)
 end
 
 ---Draws the number that trials returned (option `value`) against the values of the parameter `name`:
----points for a numeric parameter, otherwise bars of means. All completed trials that returned a finite
----number count, whatever their other parameters are, unless the option `where` leaves them out.
+---points for a numeric parameter, otherwise bars of means with standard deviations. All completed
+---trials that returned a finite number count, whatever their other parameters are, unless the option
+---`where` leaves them out.
 ---@param name string
 ---@param options? mr.results.ValueOptions
 ---@return mr.Figure
@@ -441,8 +445,9 @@ local curves_options = declare("mr.results.CurvesOptions", {
     accept = left_out.are_states, expected = left_out.states_text },
 }, where_options)
 
----Draws the values that trials reported at each step: means for each value of a parameter, or the
----best trials one by one.
+---Draws the values that trials reported at each step: means for each value of the parameter `by`, or
+---one by one those of the 12 best trials by the study's number. It is an error if no trial that is
+---drawn has reported such values.
 ---@param options? mr.results.CurvesOptions
 ---@return mr.Figure
 function Results:curves(options)
@@ -455,9 +460,10 @@ local parallel_options = declare("mr.results.ParallelOptions", {
 
 ---Draws combinations of parameters in parallel coordinates. Each parameter has an axis with its own
 ---scale (logarithmic if the search space is), and the returned number has an axis. Each completed
----trial is a line, coloured by its number, with the best tenth on top. Pruned and failed trials are
----lines without colour that end before the number's axis. A line passes an axis at "none" if the
----parameter does not apply to the trial.
+---trial with a finite number is a line, coloured by this number, with the best tenth on top. Pruned,
+---failed and killed trials are lines that end before the number's axis; each of these states has a
+---look of its own in the legend. With the option `trials`, they are left out. A line passes an axis
+---at "none" if the parameter does not apply to the trial.
 ---@param options? mr.results.ParallelOptions
 ---@return mr.Figure
 function Results:parallel(options)

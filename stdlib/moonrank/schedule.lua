@@ -80,7 +80,7 @@ local cosine_options = declare("mr.schedule.CosineOptions", {
 ---Makes a cosine annealing schedule (Loshchilov & Hutter 2017, eq. 5, without restarts). After t of
 ---T steps, lr is multiplied by low + (1 - low) (1 + cos(pi t / T)) / 2. T is the number of steps in
 ---`epochs` epochs, or in the whole training if `epochs` is left out. After `epochs`, the factor
----stays at `low`.
+---stays at `low`; if `low` is 0, a longer training is an error.
 ---@param options? mr.schedule.CosineOptions
 ---@return mr.Schedule
 ---Example: `mr.schedule.cosine{low = 0.1}:rates(1, {steps = 4, per_epoch = 2})[3]   --> 0.55`
@@ -160,9 +160,10 @@ local plateau_options = declare("mr.schedule.PlateauOptions", {
 })
 
 ---Makes a schedule that multiplies the learning rate (lr) by `factor` on a plateau: when the first
----metric of `select` has not improved on validation for more than `patience` validated epochs. The
----count of epochs then begins again. lr does not change if it would fall below 2^-126, the smallest
----normal float32.
+---metric of mr.fit's option `select` has not improved on validation for more than `patience`
+---validated epochs. The count of epochs then begins again. lr does not fall below `low` times its
+---first value, and does not change if it would fall below 2^-126, the smallest normal float32.
+---Training without validation data is an error.
 ---@param options? mr.schedule.PlateauOptions
 ---@return mr.Schedule
 ---Example: `mr.schedule.plateau{patience = 3}   --> plateau{factor = 0.1, low = 0, patience = 3}`

@@ -53,8 +53,10 @@ function M.line(metrics)
   return table.concat(parts, "; ")
 end
 
----Returns the conventions in which two metrics differ: "gain is exp2 for 'a' and linear for 'b'". If they differ in
----something else, returns all conventions of both.
+---Returns the conventions in which two metrics differ: "gain is exp2 for 'a' and linear for 'b'". If no convention that
+---both metrics have differs, returns all conventions of both.
+---@param of_a string  what to call the metric `a` in the text, such as "'a'"
+---@param of_b string  what to call the metric `b`
 function M.difference(a, b, of_a, of_b)
   local parts = {}
   for _, each in ipairs(said) do
@@ -67,7 +69,9 @@ function M.difference(a, b, of_a, of_b)
   return ("%s for %s, and %s for %s"):format(M.line{ a }, of_a, M.line{ b }, of_b)
 end
 
----Returns the line below metrics that a study stored as plain numbers, without their conventions.
+---Returns the line below a table which says that the conventions (gain, ties, ...) of some metrics are unknown, because
+---a study stored them as plain numbers.
+---@param names string[]  of these metrics
 function M.unknown(names)
   local form = "gain, ties, empty lists and cutoff are unknown: %s %s stored as %s"
   local one = #names == 1

@@ -108,8 +108,8 @@ function methods:ranking_key(few)
   return ("%s %.17g%s"):format(self.ties, self.relevant, few and reads_few(self) and " few" or "")
 end
 
----Returns true if the metric depends on nothing but the ranks of relevant rows up to its cutoff `k`,
----so that all other rows need no rank.
+---Returns true if the metric has a cutoff `k` and depends on nothing but the ranks of relevant rows,
+---with the mean over all orders of tied rows. Rows other than relevant ones then need no rank.
 function methods:reads_first() return self.k ~= nil and reads_few(self) end
 
 -- Returns what a direct call gives for lists without relevant rows. DCG keeps its definition (exp2_plus_one).
@@ -257,8 +257,9 @@ local function full_name(metric, options)
   return name_with(metric, metric.parameter_name and (options[metric.parameter_name] or metric.name:find "%("))
 end
 
----Returns a metric from its name; an unknown name is an error. If `text` is a metric already, it is
----returned unchanged, and `options` are an error.
+---Returns a metric from its name. Errors are an unknown name, an option that the metric does not take
+---or that contradicts the name, and a missing cutoff if the metric needs one. If `text` is a metric
+---already, it is returned unchanged, and `options` are an error.
 ---Example: `require "moonrank.metrics.registry".parse("rbp(0.8)@5").options.p   --> 0.8`
 ---Example: `require "moonrank.metrics.registry".parse("mrr@10").name   --> rr@10`
 function M.parse(text, options)
@@ -310,7 +311,8 @@ function M.taken(text, options)
   return taken
 end
 
----Raises an error if one of the options was given but none of the metrics uses it.
+---Raises an error if a convention (ties, empty, relevant, gain, denominator) was given in `options` but none of the
+---metrics uses it. Without metrics, raises none.
 ---@param options table    as in mr.evaluate
 ---@param metrics mr.Metric[]  made with these options
 function M.check_read(where, options, metrics)
@@ -348,7 +350,7 @@ function M.define(name, f, minimize, tables, what)
 end
 
 ---Calls `f`, a script's function of exact ranks for the metric `name`, on the default device and with relevance in the
----dtype of the ranks. Any result other than one value per list is an error.
+---dtype of the ranks. Returns its result on the device of `ranks`. A result other than one value per list is an error.
 ---@param f fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
 function M.of_ranks(name, f, ranks, lists)
   local values = f(ranks:to(core.device()), lists:to(ranks.dtype))
@@ -386,8 +388,8 @@ function M.by_any_name(values, what)
   end })
 end
 
----Returns whether a metric is maximized or minimized. The name may have a prefix, as in results of trials, or a bound,
----as in "ndcg[minmax]". Returns nil if it is not a metric's.
+---Returns "maximize" or "minimize" for the name of a metric. The name may have the prefix "valid_" or "test_", or a
+---bound, as in "ndcg[minmax]". Returns nil for other names, and for aliases of metrics such as "map".
 ---Example: `require "moonrank.metrics.registry".direction("valid_nrbp_loss")   --> minimize`
 ---Example: `require "moonrank.metrics.registry".direction("seconds")   --> nil`
 function M.direction(name)
@@ -409,8 +411,9 @@ for _, name in ipairs{ "rmse", "mae", "mse", "mape", "error", "error_rate", "los
 end
 for _, name in ipairs{ "value", "accuracy", "coverage", "r2", "log_likelihood" } do usual[name] = "maximize" end
 
----Returns whether a result of this name is maximized or minimized: a metric, a common error or cost ("valid_loss"), or
----a name that ends in "loss". Returns nil for others; the caller then asks for a direction.
+---Returns "maximize" or "minimize" for the name of a result: a metric or its alias, a common result such as "rmse",
+---"seconds" or "accuracy", or a name that ends in "loss". The name may have the prefix "valid_", "test_" or "train_".
+---Returns nil for other names; the caller then asks for a direction.
 ---Example: `require("moonrank.metrics.registry").usual_direction("valid_rmse")   --> minimize`
 ---Example: `require("moonrank.metrics.registry").usual_direction("pair_loss")   --> minimize`
 ---Example: `require("moonrank.metrics.registry").usual_direction("profit")   --> nil`
@@ -421,7 +424,8 @@ function M.usual_direction(name)
   return M.direction(name) or usual[plain] or ours and M.direction(ours) or plain:find "loss$" and "minimize" or nil
 end
 
----Returns the metric as a function of exact ranks [rows] without ties and lists, which returns one value per list.
+---Returns the metric as a function that takes exact ranks [rows] and lists, and returns one value per list. The ranks
+---within a list must differ: there are no ties.
 ---@return fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
 function M.on_ranks(metric)
   local f = on_ranks[metric.script]

@@ -149,9 +149,10 @@ end
 local item_mean_options = declare("mr.models.ItemMeanOptions", { fold })
 
 ---Makes a baseline that scores an item by the mean of its grades in a fold's training part (MovieAvg
----of Cremonesi, Koren & Turrin 2010). An item without rows in this part has the mean of all its
----grades. The scores, in float64, are the same for all users. They predict ratings if the fold has
----ratings as grades and no sampled negatives: `ratings:folds{k = 5, grades = true}`.
+---of Cremonesi, Koren & Turrin 2010). The score of an item without rows in the training part is the
+---mean of all grades in that part. The scores, in float64, are the same for all users. They predict
+---ratings if the fold has ratings as grades and no sampled negatives:
+---`ratings:folds{k = 5, grades = true}`.
 ---@param options mr.models.ItemMeanOptions
 ---@return mr.Baseline
 ---Example:
@@ -288,6 +289,7 @@ local in_file = {
 
 ---Makes a baseline from the contents of its saved file. Contents that do not fit together are an error.
 ---@param texts table<string, string>  kind and options of the baseline
+---@param by_name table<string, mr.Tensor>  tensors of the file
 function M.restore(texts, by_name)
   local kind, given = texts.kind, {}
   for name, text in pairs(texts) do

@@ -21,8 +21,9 @@ function M.add(into, order, name, stream, inputs, outputs, o)
   end
 end
 
----Adds a fully connected layer for each of the model's hidden widths, called "layer1", "layer2", ...
----Returns the width of the last one.
+---Makes a fully connected layer for each width in `o.hidden`, called "layer1", "layer2", ..., and adds
+---its tensors to `into` and their names to `order`. Returns the width of the last layer, or `inputs`
+---without hidden layers.
 function M.add_hidden(into, order, inputs, o)
   for i, width in ipairs(o.hidden) do
     M.add(into, order, "layer" .. i, "layer " .. i, inputs, width, o)
@@ -31,7 +32,8 @@ function M.add_hidden(into, order, inputs, o)
   return inputs
 end
 
----Applies the layers of M.add_hidden to `x`, a row of inputs for each row of a batch.
+---Applies the layers that M.add_hidden made, each followed by the model's activation, to `x` [rows,
+---inputs]. Returns the outputs of the last layer.
 function M.through_hidden(self, x)
   for i = 1, #self.options.hidden do
     x = core.layer(x, self[("layer%d.weight"):format(i)], self[("layer%d.bias"):format(i)], self.options.activation)
@@ -39,13 +41,14 @@ function M.through_hidden(self, x)
   return x
 end
 
----Adds the layers of M.add_hidden, and one more layer with a single output: the score.
+---Makes the layers of M.add_hidden, and one more layer with a single output, the score. Adds their
+---tensors to `into` and the tensors' names to `order`.
 function M.add_scoring(into, order, inputs, o)
   local last = #o.hidden + 1
   M.add(into, order, "layer" .. last, "layer " .. last, M.add_hidden(into, order, inputs, o), 1, o)
 end
 
----Returns one score for each row of `x`, by the layers of M.add_scoring.
+---Returns one score for each row of `x` [rows, inputs], by the layers that M.add_scoring made.
 function M.scores(self, x)
   local last = #self.options.hidden + 1
   x = M.through_hidden(self, x)

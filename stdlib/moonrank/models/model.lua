@@ -155,8 +155,8 @@ function Model:catalogue_log_sums(users, tau)
   return core.catalogue_log_sums(p:rows(users), q, tau)
 end
 
----Returns true if `model` is an mr.Model: made by a function of mr.models, also one that a script
----defined with mr.models.define.
+---Returns true if `model` is an mr.Model, of a built-in kind or of one that a script defined with
+---mr.models.define. Baselines and trees are other classes.
 function M.is(model) return getmetatable(model) == Model end
 
 ---Returns a function that scores batches like the model, but does not check the batch, to save
@@ -261,18 +261,31 @@ local function converted(self, change)
   return self
 end
 
----Replaces all parameters and buffers of the model by copies of other tensors of the same sizes.
----The model stays on its device.
+---Sets all parameters and buffers of the model to the numbers of other tensors, which are copied. A
+---tensor of another shape or type is an error, and then nothing changes. The model stays on its
+---device, and optimizers of its parameters remain valid.
 ---@param by_name table<string, mr.Tensor>  a tensor for each parameter and buffer
 ---@return mr.Model  the model
+---Example:
+---```lua
+---local model = mr.models.linear{inputs = 2}
+---model:put{["layer1.weight"] = mr.ones(2, 1), ["layer1.bias"] = mr.zeros(1, 1)}
+---model:parameters()[1]:sum():item()   --> 2.0
+---```
 function Model:put(by_name)
   check.expect(type(by_name) == "table", "model:put", "by_name", by_name, "a table of tensors by name")
-  for i, name in ipairs(self._names) do
-    check.expect(check.is_tensor(by_name[name]), "model:put", ("by_name['%s']"):format(name), by_name[name], "a tensor")
-    self._parameters[i] = by_name[name]:to(self._parameters[i].device):requires_grad()
+  local names, values = self:state()
+  for i, name in ipairs(names) do
+    local what = ("by_name['%s']"):format(name)
+    check.expect(check.is_tensor(by_name[name]), "model:put", what, by_name[name], "a tensor")
+    if described(by_name[name]) ~= described(values[i]) then
+      check.fail("model:put: %s is %s, expected %s", what, described(by_name[name]), described(values[i]))
+    end
   end
-  for name, buffer in pairs(self._buffers) do self._buffers[name] = by_name[name]:to(buffer.device) end
-  self._view = view_of(self)
+  for i, name in ipairs(self._names) do
+    core.restore(self._parameters[i], by_name[name]:to(self._parameters[i].device))
+  end
+  for name, buffer in pairs(self._buffers) do self._buffers[name] = core.snapshot(by_name[name]:to(buffer.device)) end
   return self
 end
 
@@ -289,11 +302,12 @@ function Model:to(device) return converted(self, function(x) return x:to(device)
 ---Example: `mr.models.linear{inputs = 2}:double():parameters()[1].dtype   --> float64`
 function Model:double() return converted(self, function(x) return x.dtype == "int64" and x or x:double() end) end
 
----Compares the gradient of every parameter with central differences (mr.gradcheck) on a batch.
----Returns the largest error. Parameters must be float64 (call model:double() before).
+---Compares the gradient of every parameter with central differences (mr.gradcheck) on a batch. An
+---error of a derivative above the option `tolerance` raises an error that names the parameter.
+---Parameters must be float64 (call model:double() before).
 ---@param batch mr.Batch
 ---@param options? mr.GradcheckOptions
----@return number  the largest error of a parameter
+---@return number  the largest error of a derivative, relative to 1 + |derivative|
 ---Example:
 ---```lua
 ---local model = mr.models.linear{inputs = 2, dtype = "float64"}
@@ -322,7 +336,8 @@ end
 ---users and items. With equal scores, the item with the lower number comes first. `seen` has the
 ---items that users already know: ratings, a part of a fold, a fold (its training part), or a table
 ---of these. `known` says which items of `seen` are left out: "rated" (default) all rated items,
----"relevant" only relevant items, "none" no items. `names` are printed beside the items.
+---"relevant" only relevant items, "none" no items. `names`, one for each item, are printed beside the
+---recommended items.
 ---@param options? mr.RecommendOptions
 ---@return mr.Recommendations
 ---Example: `#mr.models.mf{users = 2, items = 30, factors = 4}:recommend{user = 1, k = 3}:of(1)   --> 3`
@@ -336,8 +351,8 @@ function Model:size()
   return n
 end
 
----Returns the text of an option's value in a saved file. A number is written with as few digits as
----reading it back exactly requires, a list with commas between its entries.
+---Returns the text of an option's value in a saved file. A float is written with 14 digits if they
+---give the same number again, else with 17. A list has commas between its elements.
 function M.written(value)
   if type(value) == "table" then return table.concat(value, ",") end
   if math.type(value) ~= "float" then return tostring(value) end
@@ -383,8 +398,8 @@ end
 
 ---Saves the model's parameters, buffers and options to a safetensors file, completely or not at
 ---all. The folder of the file is created if necessary. An existing file is replaced if it is a
----saved model; any other existing file is an error and is not changed. If `path` is a symbolic
----link, the file that the link leads to is replaced.
+---saved model or empty; any other existing file is an error and is not changed. If `path` is a
+---symbolic link, the file that the link leads to is replaced.
 ---@param path string
 function Model:save(path) M.write(path, self.kind, self.config, self:state()) end
 

@@ -61,8 +61,8 @@ function M.are_integers(value)
   return true
 end
 
----Raises an error if the value of a model's option cannot be saved in a model file. Numbers, texts,
----booleans and lists of integers can be saved.
+---Raises an error if the value of a model's option cannot be saved in a model file. Finite numbers,
+---texts in UTF-8, booleans and lists of integers can be saved.
 function M.check_storable(where, name, value)
   local kind = type(value)
   local is_text = kind == "string" and utf8.len(value)
@@ -112,8 +112,9 @@ function M.of_definition(where, definition)
   return options.unlisted(where, rows)
 end
 
----Converts the text of an option in a saved file to a value of the option's type. If the
----option is a number but the text is not, the text is returned unchanged.
+---Converts the text of an option in a saved file to a value of the option's type. If the option is a
+---number but the text is not, or if there is no declaration, the text is returned unchanged.
+---@param row? mr.options.Row  declaration of the option
 ---Example: `require("moonrank.models.options").from_text("2", {"k", "number"})   --> 2`
 function M.from_text(text, row)
   local kind = row and row[2]

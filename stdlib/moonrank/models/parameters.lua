@@ -28,8 +28,12 @@ local function ordered(where, tensors, order)
 end
 
 ---Checks a model's tensors by name, and returns the names and the tensors in order. Raises an error
----for a name that is not a text, a value that is not a tensor, or a tensor with two names.
+---for a name that is not a text, a value that is not a tensor, a tensor with two names, and an order
+---that does not have each name once.
 ---@param tensors any      tensors by name
+---@param order? string[]  the names in the wanted order (default: sorted)
+---@return string[] names
+---@return mr.Tensor[] values
 function M.listed(where, tensors, order)
   check.expect(type(tensors) == "table", where, "the result", tensors, "tensors by name")
   local names, values, called = ordered(where, tensors, order), {}, {}

@@ -38,7 +38,7 @@ local function grades_of(train, users, items)
 end
 
 ---Returns float64 vectors of users and of items, whose inner products are the matrix of grades, projected onto its
----first singular vectors: `factors`, or as many as there are users or items.
+---first `factors` singular vectors. If there are fewer users or fewer items, there are as few singular vectors.
 ---@param train mr.Dataset  with users and items
 ---@param o { factors: integer, iterations: integer, seed: integer }
 function M.vectors(train, users, items, o)

@@ -69,7 +69,8 @@ function Recommendations:table() return table_of(self, self.users:numel()) end
 tables.add_exports(Recommendations)
 
 ---Plots the number of users to whom each item is recommended, with the most often recommended items
----first, and returns the figure. A steep fall means that all users get the same few items.
+---first, and returns the figure. Items that no user gets are left out. A steep fall means that all
+---users get the same few items.
 ---@param options? mr.plot.Axes
 ---@return mr.Figure
 function Recommendations:plot(options)

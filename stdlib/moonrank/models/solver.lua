@@ -21,7 +21,8 @@ local function solution(a, b)
 end
 
 ---Returns the weights w that minimise |y - X w|^2 + alpha |w|^2, for alpha above 0. With fewer rows than columns, this
----is w = X' (X X' + alpha I)^-1 y, where the matrix to be solved is small.
+---is w = X' (X X' + alpha I)^-1 y, where the matrix to be solved is small. It is an error if this matrix is singular to
+---rounding, because alpha is too small.
 ---@param x mr.Tensor  [rows, width] float64
 ---@param y mr.Tensor  [rows]
 ---@return mr.Tensor  [width]
@@ -117,7 +118,8 @@ end
 ---sets of columns from 0, without X'X of all columns. x is [rows, width] and y is [rows], float64.
 ---@param o { x: mr.Tensor, y: mr.Tensor, penalty: number, tolerance: number, passes: integer }
 ---@return number[] weights
----@return number? gap  duality gap; nil if it is at most the tolerance
+---@return number? gap  duality gap as a share of |y|^2, if `passes` were not enough; nil if the gap is at most the
+---   tolerance, or if rounding keeps every weight from changing
 function M.lasso(o)
   local columns, w, passes = o.x:t(), {}, o.passes
   for k = 1, o.x:size(2) do w[k] = 0.0 end

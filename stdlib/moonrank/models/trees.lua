@@ -16,7 +16,7 @@ local M = {}
 ---@field rounds integer   number of boosting rounds so far
 local Trees = check.class("mr.Trees")
 
----Makes a model that has no trees yet; mr.fit grows them.
+---Makes a model that has no trees yet; mr.fit grows them. It is an error if the XGBoost library is missing.
 function M.new(options)
   local o = tree_options.checked(options)
   local there, why = pcall(core.xgboost_version)
@@ -48,7 +48,8 @@ function Trees:_keep(features) self._kept[features] = self:_matrix(features) end
 function Trees:_forget() self._kept = {} end
 
 ---Returns the score of each row of a matrix in XGBoost's format: the sum of the trees' values (log
----odds for "binary:logistic"), or the expected grade for "multi:softprob".
+---odds for "binary:logistic", plus 0.5 for ranking objectives and "reg:squarederror"), or the
+---expected grade for "multi:softprob".
 function Trees:_scores(matrix)
   local several = self.config.classes
   local scores = self._booster:scores(matrix, self._rounds, several ~= nil)
@@ -56,8 +57,9 @@ function Trees:_scores(matrix)
   return (scores:double() * core.arange(0, several - 1, 1, "float64", "cpu")):sum(2):float()
 end
 
----Returns one float32 score per row of the batch: the sum of the trees' values (log odds for the
----objective "binary:logistic"), or the expected grade for the objective "multi:softprob".
+---Returns one float32 score per row of the batch: the sum of the trees' values, or the expected grade
+---for the objective "multi:softprob". The sum is the log odds for "binary:logistic". XGBoost adds 0.5
+---to it for its ranking objectives and "reg:squarederror". Trees that are not grown yet are an error.
 ---@param batch mr.Batch
 ---@return mr.Tensor  [rows]
 function Trees:__call(batch)
@@ -129,7 +131,8 @@ function Trees:__tostring()
 end
 
 ---Saves the trees and the options to a safetensors file, completely or not at all. An existing file
----is replaced only if it is a saved model; any other existing file is an error.
+---is replaced only if it is a saved model or empty; any other existing file is an error. Trees that
+---are not grown yet are an error, too.
 ---@param path string
 function Trees:save(path)
   if self._rounds == 0 then check.fail "model:save: these trees are not grown yet. Call mr.fit{model = ...} before" end

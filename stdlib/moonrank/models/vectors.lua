@@ -96,8 +96,9 @@ function M.recorded(model)
   if M.has(model) then return joined(model) end
 end
 
----Returns two matrices, users and items, whose rows have the model's scores as inner products; nil for other models and
----for functions. The vectors of a script's model are compared with the scores of a few rows.
+---Returns two matrices, users and items, whose rows have the model's scores as inner products. Returns nil for a model
+---without vectors and for a function. If a script defined the model with both `vectors` and `forward`, the scores of a
+---few rows are compared with the inner products, and a difference is an error.
 function M.of(model)
   if not M.has(model) then return nil end
   return tensors.no_grad(function()

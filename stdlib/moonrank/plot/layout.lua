@@ -36,8 +36,15 @@ function M.named(panel)
   return named
 end
 
----Moves labels up or down until neighbours are `gap` apart and all labels lie within [top, bottom].
----Returns the largest distance by which a label was moved.
+-- Sets the height of a block's first label: where the block wishes it to be, but within [top, bottom].
+local function placed(block, gap, top, bottom)
+  block.first = math.max(top, math.min(block.wish, bottom - (#block.items - 1) * gap))
+  return block
+end
+
+---Moves labels up or down until neighbours are at least `gap` apart and all labels lie within [top,
+---bottom]. If they do not fit, the lowest ones lie below `bottom`. Returns the largest distance by
+---which a label was moved.
 ---@param items { y: number }[]  the labels; their y is changed, and they are sorted by y
 ---@param gap number     pixels, as top and bottom
 ---Example: `require("moonrank.plot.layout").spread({{y = 10}, {y = 10}}, 4, 0, 100)   --> 2.0`
@@ -47,7 +54,7 @@ function M.spread(items, gap, top, bottom)
   -- the previous block is merged with it.
   local blocks = {}
   for _, item in ipairs(items) do
-    local block = { first = item.y, wish = item.y, items = { item } }
+    local block = placed({ wish = item.y, items = { item } }, gap, top, bottom)
     while #blocks > 0 and block.first < blocks[#blocks].first + #blocks[#blocks].items * gap do
       local before = table.remove(blocks)
       local count = #before.items + #block.items
@@ -55,10 +62,8 @@ function M.spread(items, gap, top, bottom)
       -- they would have without overlaps.
       before.wish = (before.wish * #before.items + (block.wish - #before.items * gap) * #block.items) / count
       table.move(block.items, 1, #block.items, #before.items + 1, before.items)
-      before.first = before.wish
-      block = before
+      block = placed(before, gap, top, bottom)
     end
-    block.first = math.max(top, math.min(block.first, bottom - (#block.items - 1) * gap))
     blocks[#blocks + 1] = block
   end
   local moved = 0

@@ -18,7 +18,8 @@ local largest_drawn = 1e150
 local function finite(x) return x == x and x <= largest_drawn and x >= -largest_drawn end
 M.finite = finite
 
----Returns true if a number can be drawn on an axis: it is finite, and positive if the axis is logarithmic.
+---Returns true if a number can be drawn on an axis: from -1e150 to 1e150, or from 1e-150 to 1e150 if the axis is
+---logarithmic.
 ---@param axis { log: boolean? }
 function M.shows(axis, x) return finite(x) and (not axis.log or x >= 1 / largest_drawn) end
 
@@ -54,7 +55,8 @@ end
 local function may_be_between(axis, name) return name == "y" and axis.hi - axis.lo < 4 end
 
 ---Returns an axis that covers the finite values, with the share `o.pad` of their range empty at each end, or an axis
----with the range `o.range`.
+---with the range `o.range`. Without a range, it is an error if no value can be drawn. The range of a logarithmic axis
+---must be positive.
 ---@param o { name: string, label?: string, log?: boolean, range?: number[], values: number[], pad: number }
 ---@return mr.plot.Axis
 function M.axis(where, o)
@@ -154,8 +156,8 @@ local function log_ticks(lo, hi, count)
   return #ticks >= 2 and ticks or linear_ticks(lo, hi, count)
 end
 
----Returns about `count` ticks of an axis, each with its position and its text. An axis of
----categories has a tick for each category.
+---Returns about `count` ticks of an axis, each with its number on the axis (`at`) and its text. An
+---axis of categories has a tick for each category.
 ---@return { at: number, text: string }[]
 ---Example: `require("moonrank.plot.scale").ticks({lo = 0, hi = 1, log = false}, 5)[2].text   --> 0.2`
 function M.ticks(axis, count)

@@ -83,9 +83,9 @@ end
 
 local blocks = { ["function"] = true, ["if"] = true, ["do"] = true }  -- keywords of blocks that `end` closes
 
----Returns {first token, last token} of every function from line `first` to line `last`. As in debug.getinfo, a function
----may also begin in the line of its opening parenthesis.
----@return integer[][]  {first, last} for each function
+---Returns the first and the last token of every function that begins in line `first` and ends in line `last`. As in
+---debug.getinfo, a function may also begin in the line of its opening parenthesis.
+---@return integer[][]  for each function, the indices of both in `tokens`
 function M.functions(tokens, first, last)
   local open, found = {}, {}
   for i, token in ipairs(tokens) do

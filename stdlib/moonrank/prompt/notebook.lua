@@ -76,10 +76,10 @@ local function bundle_of(value)
   return bundle
 end
 
----Runs a cell, and returns its values as the notebook shows them, unless it ends with a semicolon. Values that are
----neither tables of results nor figures share a line.
+---Runs a cell, and returns its values as the notebook shows them, or none if the cell ends with a semicolon. Several
+---values share a line if no value is a table of results or a figure. Errors of the cell are raised, with advice.
 ---@param t { code: string, name: string }  the cell, and its name in error messages
----@return { outputs: table[], leaving: boolean }
+---@return { outputs: table[], leaving: boolean }  leaving: whether the cell asked to end the session, by `exit`
 function M.cell(t)
   local chunk, problem = compiled(t.code, t.name)
   if not chunk then error(advice.add(problem), 0) end

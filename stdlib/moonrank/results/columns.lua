@@ -176,8 +176,8 @@ local function is_one_of(value, values)
 end
 
 ---Returns the rows (indices in the columns) of trials that have the wanted values: one value, or a
----list of allowed values, for each wanted column, e.g. {loss = "ndcg", fold = {1, 2}}. Without
----`wanted`, it returns all rows.
+---list of allowed values, for each wanted column, e.g. {loss = "ndcg", fold = {1, 2}}. Numbers are
+---compared to nine digits. Without `wanted`, all rows are returned.
 ---@param where string  name of the called function, for errors
 ---@param wanted? table<string, any>
 ---@return integer[]

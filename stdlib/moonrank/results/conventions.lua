@@ -87,8 +87,9 @@ local function numerics_line(results, numbers)
     or nil
 end
 
----Returns the note lines below a table with the given columns. They say whether trials of several numerics versions are
----mixed, and how many users and items were not in the training data. They also state the conventions of the metrics, or
+---Returns the note lines below a table with the given columns. They say what had changed when the study was continued
+---with `force = true`, whether trials of several numerics versions are mixed, and how many evaluated users, items or
+---queries were not in the training data. They also state the conventions of the metrics, or
 ---that the conventions are unknown.
 ---@param rows integer[]    the shown trials, as indices in `data`
 ---@param columns string[]  names of the shown columns

@@ -97,7 +97,7 @@ local function rows_of(results, data, o)
     end
   end
   local rows = results:order(data, done, o.value, o.direction)
-  if #rows == 0 then check.fail("results:parallel: no trial was completed") end
+  if #rows == 0 then check.fail("results:parallel: no completed trial has a finite number '%s'", o.value) end
   if o.trials then return table.move(rows, 1, math.min(o.trials, #rows), 1, {}) end
   return table.move(others, 1, #others, #rows + 1, rows)
 end

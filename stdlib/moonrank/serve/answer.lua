@@ -87,6 +87,8 @@ local function shown(path, memory, parts)
 end
 
 ---Answers a request about the store at `path`. A store that cannot be read gives a page that says why and is refreshed.
+---@param guard { port: integer, token?: string }  the server's port, and the token that requests must have; without a
+---   token, only requests to this machine's own name, such as localhost, are answered
 ---@param asked { method: string, target: string, host: string, cookie: string }
 ---@param memory? mr.serve.Memory  of earlier requests
 ---@return integer status

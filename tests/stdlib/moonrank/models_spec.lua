@@ -204,6 +204,22 @@ it("model:snapshot holds parameters that model:restore brings back after trainin
   equal(model:parameters()[1]:totable(), before)
 end)
 
+it("model:put copies tensors, and refuses those of other shapes or types", function()
+  local model = mr.models.linear{ inputs = 3 }
+  local optimizer = mr.optim.sgd{ lr = 1 }:bind(model:parameters())
+  local weight, bias = mr.ones(3, 1), mr.zeros(1, 1)
+  local function put(w, b) return model:put{ ["layer1.weight"] = w, ["layer1.bias"] = b } end
+  put(weight, bias)
+  equal(model:parameters()[1]:totable(), weight:totable())
+  model({ lists = mr.lists{ { 1, 0 } }, features = mr.ones(2, 3) }):sum():backward()
+  optimizer:step()
+  equal(weight:totable(), mr.ones(3, 1):totable(), "the given tensor does not change in training")
+  equal(model:parameters()[1]:totable(), { { -1.0 }, { -1.0 }, { -1.0 } }, "the optimizer still trains the model")
+  raises(function() put(mr.ones(5, 1), bias) end, "model:put", "layer1.weight", "{5, 1}", "{3, 1}")
+  raises(function() put(weight, bias:double()) end, "model:put", "layer1.bias", "float64", "float32")
+  equal(model:parameters()[1]:totable(), { { -1.0 }, { -1.0 }, { -1.0 } }, "after an error")
+end)
+
 describe("a model file", function()
   local models = {
     mr.models.mf{ users = 3, items = 5, factors = 4, init = 0.5, seed = 9 },

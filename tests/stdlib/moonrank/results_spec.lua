@@ -246,6 +246,7 @@ describe("mr.Results", function()
     check(found:to_json():find('"cost":"nan"', 1, true))
     check(tostring(own:best "x"):find "nan", "of each group the best trial with all that it returned")
     equal(own:best().params.x, 3, "NaN is never the best")
+    raises(function() own:best(nil, { where = { x = 77 } }) end, "results:best", "where", "'value'")
   end)
 
   it("prints the number of trials of each study in the store", function()

@@ -51,5 +51,17 @@ describe("plot axes", function()
     near(layout.spread(items, 10, 0, 95), 4)
     near({ items[1].y, items[2].y, items[3].y, items[4].y }, { 10, 46, 56, 95 })
   end)
+
+  test.it("spread labels at the bottom, whose neighbours above then move too", function()
+    for _, heights in ipairs{ { 70, 97, 99 }, { 120, 140 }, { 99, 70, 97, 60 }, { -40, 130, 131 } } do
+      local items = {}
+      for i, y in ipairs(heights) do items[i] = { y = y } end
+      layout.spread(items, 16, 0, 100)
+      for i, item in ipairs(items) do
+        test.check(item.y >= 0 and item.y <= 100, item.y)
+        test.check(i == 1 or item.y - items[i - 1].y >= 16 - 1e-9, ("%s %d"):format(table.concat(heights, " "), i))
+      end
+    end
+  end)
 end)
 
