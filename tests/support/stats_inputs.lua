@@ -16,7 +16,7 @@ local values = { 0, -1, 1.5, 2 ^ 53, 1 << 53, math.mininteger, inf, nan, -inf, "
   { nan, 1 }, { 1, 2, 3 }, { 0, 1 }, type, 1e-300, 1e300 }
 local options = {
   permutation = { "orders", "seed" }, bootstrap = { "statistic", "samples", "level", "method", "seed" },
-  ecdf_compare = { "better" }, kde = { "bandwidth", "points", "range", "kernel" },
+  ecdf_compare = { "direction" }, kde = { "bandwidth", "points", "range", "kernel" },
   kernel_regression = { "bandwidth", "points", "range", "degree", "least", "nearest", "level" },
   spline = { "lambda", "points", "range", "level" }, standardize = { "within" },
 }
