@@ -94,8 +94,8 @@ MR_HD Placement placement_at(int64_t i, int64_t begin, int64_t first, int64_t la
           static_cast<int32_t>(relevant[last] - relevant[first]), static_cast<int32_t>(i - first)};
 }
 
-/// Computes the placements of all rows from the rows in ranked order. relevant[i] is the number of relevant rows
-/// before position i of the batch.
+/// Computes where each row is ranked (its Placement, order.h) from the rows in ranked order, list after list.
+/// relevant[i] is the number of relevant rows before position i of all lists together.
 template <class Real>
 struct PlacesOfSorted {
   Place<Real> place;

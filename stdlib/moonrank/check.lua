@@ -315,9 +315,10 @@ function M.is_range(range, largest)
 end
 
 ---Returns `value` if it is one of `choices`, else raises an error that offers the nearest choice and lists all.
+---@param more? string  what is allowed beside the choices, in words: "a number"
 ---@return any value
 ---Example: `require("moonrank.check").choice("f", "ties", "mean", {"mean", "worst"})   --> mean`
-function M.choice(where, name, value, choices)
+function M.choice(where, name, value, choices, more)
   for _, each in ipairs(choices) do
     if value == each then return value end
   end
@@ -325,7 +326,8 @@ function M.choice(where, name, value, choices)
   table.sort(known)
   local near = M.nearest(value, known)
   local hint = near and (" (did you mean '%s'?)"):format(near) or ""
-  M.fail("%s: %s is %s%s, expected one of: %s", where, name, M.found(value), hint, table.concat(known, ", "))
+  M.fail("%s: %s is %s%s, expected one of: %s%s", where, name, M.found(value), hint, table.concat(known, ", "),
+    more and "; or " .. more or "")
 end
 
 return M

@@ -44,22 +44,29 @@ local function expected_type(row, kind)
   return articles[kind:match "^%a+"] or kind
 end
 
+-- Returns, in words, the types of values that an option accepts beside its choices.
+local function types_in_words(row)
+  local words = {}
+  for i, kind in ipairs(row.has_more and options.types_of(row)
+    or not row.choices and options.alternatives(row[2]) or {}) do
+    words[i] = expected_type(row, kind)
+  end
+  return words
+end
+
 local function expected_of(row)
   if row.expected then return row.expected end
   if row.class then return "a value of class " .. row.class end
   local words = {}
   for i, each in ipairs(row.choices or {}) do words[i] = found(each) end
-  for _, kind in ipairs(row.has_more and options.types_of(row)
-    or not row.choices and options.alternatives(row[2]) or {}) do
-    words[#words + 1] = expected_type(row, kind)
-  end
+  for _, each in ipairs(types_in_words(row)) do words[#words + 1] = each end
   return table.concat(words, " or ")
 end
 
 ---Raises an error because the value of an option is not allowed. The error says what was expected.
 function M.refused(where, row, value)
   if row.of_texts and (type(value) == "string" or not row.has_more) then
-    check.choice(where, row[1], value, row.choices)
+    check.choice(where, row[1], value, row.choices, row.has_more and table.concat(types_in_words(row), " or ") or nil)
   end
   local key = row.element and type(value) == "table" and options.wrong_key(row, value)
   if math.type(key) == "integer" then

@@ -352,3 +352,9 @@ it("every public function with an option table as its only argument checks it by
   end
   check(seen > 0)
 end)
+
+test.it("an option of choices or a number says both if a text is not among the choices", function()
+  local read = require("moonrank").stats.kernel_regression
+  test.raises(function() read({ 1, 2, 3 }, { 1, 2, 3 }, { least = "nearest" }) end, "least", "'nearest'", "silverman",
+    "a number from")
+end)
