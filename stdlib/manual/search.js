@@ -62,7 +62,7 @@
   // "loss.item()" is searched as "loss.item", and if there is no hit as "loss" and "item".
   function find(text) {
     var whole = hitsOf(text.replace(/[()]/g, " "));
-    return whole.length ? whole : hitsOf(text.replace(/[()._]/g, " "));
+    return whole.length || /^mr\./.test(text) ? whole : hitsOf(text.replace(/[()._]/g, " "));
   }
   function show() {
     hits.textContent = "";

@@ -120,8 +120,8 @@ end
 ---@return { path: string, summary: string, score: integer }[]
 function M.find(documents, topic)
   local hits = matching(documents, topic:gsub("[()]", " "), false)
-  -- "loss.item" is then searched as "loss" and "item"
-  if #hits == 0 then hits = matching(documents, topic:gsub("[()._]", " "), false) end
+  -- "loss.item" is then searched as "loss" and "item". A name of Moonrank that does not exist is not divided.
+  if #hits == 0 and not topic:find "^mr%." then hits = matching(documents, topic:gsub("[()._]", " "), false) end
   if #hits == 0 then hits = matching(documents, topic, true) end
   table.sort(hits, function(a, b)
     if a.score ~= b.score then return a.score > b.score end
