@@ -274,7 +274,8 @@ template <class Real>
 void vjp_of_others(int64_t count, const SmoothRankVjp<Real>& work, const uint8_t* done) {
   struct Parts {
     std::vector<Piece> pieces;
-    // for each list, the index of its first partial sum; it has one for each range of rows and each target (row ranked)
+    // for each list, the index of its first partial sum. A list has a sum for each pair of a range of rows and a target
+    // (a row whose rank is computed).
     std::vector<int64_t> offsets;
     std::vector<double> partials;
   };

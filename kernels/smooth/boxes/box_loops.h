@@ -137,7 +137,7 @@ template <class Real, int weights>
 void translate_box(const BoxField<Real>& field, int64_t target) {
   using L = Lanes<Real>;
   constexpr int terms = BoxShape<Real>::terms, padded = BoxShape<Real>::padded;
-  // number of vectors of sums for each weight, so few that the sums of all weights fit into registers
+  // number of vectors of the result that are summed in one pass, so few that all running sums fit into registers
   constexpr int vectors = 2 * L::count <= padded ? 2 : 1;
   // number of independent sums that run at a time, so that an addition need not wait for the one before
   constexpr int chains = 4 / weights;

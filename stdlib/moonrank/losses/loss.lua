@@ -243,8 +243,11 @@ local function applied(bound)
   end
 end
 
----Makes a loss (mr.Loss) from its fields. The loss applies `bound` to its values.
----@param options table  options that identify the loss, as in a checkpoint
+---Makes a loss (mr.Loss) from the table of its fields. The field `_apply` is a function that applies the
+---bound to values; without it, `bound` is applied to them.
+---@param bound mr.Bound
+---@param options table  options that identify the loss, as in a checkpoint; gets the field `bound`
+---@return mr.Loss
 function M.under(fields, bound, options)
   options.bound = bound
   fields.bound_name, fields.options = bound.name, options

@@ -91,7 +91,8 @@ local function left_cells(dimension, cells, order, at, counts, total)
   return set
 end
 
--- Returns the split that explains the largest sum of squares of a node, the first of those that differ by rounding.
+-- Returns the split that explains the largest sum of squares of a node. Between dimensions whose best splits differ by
+-- rounding only, the first one wins.
 local function find_split(grower, nodes, box, total, sum)
   -- Smaller improvements of a split are rounding errors, because the values have mean square 1.
   local rounding = 1e-10 * total
