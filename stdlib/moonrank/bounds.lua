@@ -192,9 +192,10 @@ end
 local distribution_options = declare("mr.bounds.DistributionOptions", {}, shape_options, sampling_options)
 
 ---Computes the distribution of a metric over random rankings of one list (Westerborg 2022,
----Algorithm 1). The list has N rows of which P are relevant, or rows with the given grades. Up to a
----million arrangements are enumerated. Beyond that, the distribution comes from its characteristic
----function, which is exact too, or from samples.
+---Algorithm 1). The list has N rows of which P are relevant, or rows with the given grades. For a metric
+---with closed forms, up to a million arrangements are enumerated. Beyond that, the distribution comes
+---from its characteristic function, which is exact too, or from samples. For another metric, up to
+---20,000 orders are enumerated if beta = 0; else random orders are drawn.
 ---
 ---A random ranking draws rows from the top rank down, without replacement. Each remaining row is
 ---drawn with probability proportional to e^(beta * grade) (Plackett 1975, Luce 1959). Without
