@@ -102,7 +102,10 @@ struct SortedRows {
   static int32_t row_of(uint64_t key) { return static_cast<int32_t>((key & 0xFFFFFFFFU) >> 1); }
   int32_t row(int64_t place) const { return row_of(keys[place]); }
   int32_t relevant(int64_t place) const { return static_cast<int32_t>(keys[place] & 1); }
-  bool tied(int64_t a, int64_t b) const { return precedes.scores[row(a)] == precedes.scores[row(b)]; }
+  bool tied(int64_t a, int64_t b) const {
+    if constexpr (sizeof(Real) == sizeof(float)) return keys[a] >> 32 == keys[b] >> 32;
+    return precedes.scores[row(a)] == precedes.scores[row(b)];
+  }
 };
 
 template <class Real>

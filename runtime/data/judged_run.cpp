@@ -3,7 +3,6 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
-#include <span>
 #include <unordered_map>
 
 #include "kernels/core/threads.h"

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <iterator>
 #include <numeric>
 #include <optional>
-#include <span>
 #include <unordered_map>
 
 #include "kernels/core/patient.h"

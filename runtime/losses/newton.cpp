@@ -1,5 +1,7 @@
 // Values and first and second derivatives of pairwise losses, for boosted trees. They are computed on the CPU, because
 // trees are grown there.
+#include <tuple>
+
 #include "runtime/losses/list_loss.h"
 #include "runtime/losses/pairs.h"
 

@@ -1,4 +1,6 @@
 // Losses over pairs of a relevant row and a row that is drawn, one value per list.
+#include <tuple>
+
 #include "kernels/losses/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/losses/list_loss.h"

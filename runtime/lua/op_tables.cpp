@@ -44,7 +44,7 @@ namespace mr {
   ROW(smooth_methods)        \
   ROW(grade_functions)       \
   ROW(lambda_functions)      \
-  ROW(newton_functions)   \
+  ROW(newton_functions)      \
   ROW(pointwise_functions)   \
   ROW(sampled_functions)     \
   ROW(plackett_luce_functions) \

@@ -1,6 +1,5 @@
 #include "runtime/ranking/ranking.h"
 
-#include <span>
 
 #include "kernels/core/threads.h"
 #include "kernels/ranking/rows.h"

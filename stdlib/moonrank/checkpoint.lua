@@ -15,11 +15,11 @@ local function compare(path, settings, was, given)
   for name in pairs(settings) do names[name] = true end
   for name in pairs(was) do names[name] = name ~= "format" and name ~= "numerics" or nil end
   for _, name in ipairs(check.names(names)) do
-    local is_same = was[name] == settings[name]
-    for round = 1, given[name] ~= nil and option_names.rounds or 0 do
-      is_same = is_same or was[name] == setting.text("mr.checkpoint", name, given[name], round)
+    local function text_of(round)
+      if given[name] == nil then return settings[name] end
+      return setting.text("mr.checkpoint", name, given[name], round)
     end
-    if not is_same then
+    if not option_names.is_same(was[name], text_of) then
       local found = setting.differences(name, was[name], settings[name], "in this call")
       check.fail("%s has results of other settings: %s. Move the file away, or pass another path", path,
         core.safe_text(table.concat(found, ", ")))

@@ -211,19 +211,21 @@ end
 
 -- Returns the fields `by_former` and `former_names` of a declaration.
 local function former_of(declaration, rows, by_name)
-  local by_former, in_files = {}, {}
+  local by_former, in_files = false, false
   for _, row in ipairs(rows) do
-    for _, name in ipairs(M.former_names(row)) do
-      local text = "%s declares %s, which is another option's former name"
-      assert(not by_name[name] and not by_former[name], text:format(declaration.name, name))
-      by_former[name] = row
-    end
-    for round = 1, M.rounds do
-      in_files[round] = in_files[round] or {}
-      in_files[round][row[1]] = M.name_before(round, row)
+    if row.formerly then
+      by_former, in_files = by_former or {}, in_files or {}
+      for _, name in ipairs(M.former_names(row)) do
+        local text = "%s declares %s, which is another option's former name"
+        assert(not by_name[name] and not by_former[name], text:format(declaration.name, name))
+        by_former[name] = row
+      end
+      for round = 1, M.rounds do
+        in_files[round] = in_files[round] or {}
+        in_files[round][row[1]] = M.name_before(round, row)
+      end
     end
   end
-  if not next(by_former) then return false, false end
   return by_former, in_files
 end
 
@@ -372,6 +374,17 @@ function Declaration:read(where, given)
   if self.related then check_relations(self, where, given, o) end
   if self.former_names then former_names_of[o] = self.former_names end
   return o
+end
+
+---Returns true if a text in a file says the same as a text of this run, perhaps with former names of options.
+---@param stored? string
+---@param text_of fun(round?: integer): string  makes the text of this run, with the names before a round of renamings
+function M.is_same(stored, text_of)
+  if stored == text_of() then return true end
+  for round = 1, M.rounds do
+    if stored == text_of(round) then return true end
+  end
+  return false
 end
 
 ---Returns the names that options had in files of versions before a round of renamings, by present name. Options that

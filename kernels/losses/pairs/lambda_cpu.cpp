@@ -79,18 +79,21 @@ class LambdaLossByTarget {
               worse.slopes.data(), worse.curvatures.empty() ? nullptr : worse.curvatures.data());
       value += sums.value;
       if (w_.derivative.data != nullptr) w_.derivative[i] = static_cast<Real>(-w_.steepness * sums.slope);
-      if (w_.curvature.data != nullptr) w_.curvature[i] = squared(w_.steepness) * static_cast<Real>(sums.curvature);
+      if (w_.curvature.data != nullptr) w_.curvature[i] = static_cast<Real>(squared(w_.steepness) * sums.curvature);
     }
-    for (size_t j = 0; w_.derivative.data != nullptr && j < worse.at.size(); ++j) {
-      w_.derivative[worse.at[j]] += static_cast<Real>(w_.steepness * worse.slopes[j]);
-    }
-    for (size_t j = 0; w_.curvature.data != nullptr && j < worse.at.size(); ++j) {
-      w_.curvature[worse.at[j]] += squared(w_.steepness) * static_cast<Real>(worse.curvatures[j]);
-    }
+    add_to_worse(worse, w_.steepness, worse.slopes, w_.derivative);
+    add_to_worse(worse, squared(w_.steepness), worse.curvatures, w_.curvature);
     return value;
   }
 
   static Real squared(Real x) { return x * x; }
+
+  /// Adds factor times its term to the entry of every worse row, unless `out` is null.
+  static void add_to_worse(const Worse& worse, Real factor, const std::vector<double>& terms, const Span<Real>& out) {
+    for (size_t j = 0; out.data != nullptr && j < worse.at.size(); ++j) {
+      out[worse.at[j]] += static_cast<Real>(factor * terms[j]);
+    }
+  }
 
   static int64_t filled(const Worse& worse) { return static_cast<int64_t>(worse.scores.size()); }
 

@@ -168,9 +168,11 @@ local function compare(self, texts)
   for _, name in ipairs(settings) do
     local was, now = texts["setting " .. name], { self._settings[name] }
     local is_same = was == now[1] or name == "epochs" and may_grow(self._plan, texts)
-    for round = option_names.rounds, is_same and math.huge or 1, -1 do
-      before[round] = before[round] or settings_of(self._plan, round)
-      now[#now + 1], is_same = before[round][name], is_same or was == before[round][name]
+    if not is_same then
+      for round = option_names.rounds, 1, -1 do
+        before[round] = before[round] or settings_of(self._plan, round)
+        now[#now + 1], is_same = before[round][name], is_same or was == before[round][name]
+      end
     end
     if not is_same then
       check.fail("is the checkpoint of another training: %s. Move the file away, or pass another path",

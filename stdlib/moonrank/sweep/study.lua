@@ -27,10 +27,7 @@ end
 ---options.
 ---@param stored string
 function M.has_settings(stored, settings)
-  for round = 1, options.rounds do
-    if stored == M.settings_text(settings, round) then return true end
-  end
-  return stored == M.settings_text(settings)
+  return options.is_same(stored, function(round) return M.settings_text(settings, round) end)
 end
 
 -- Returns a line for each part of the option `data`: the SHA-256 of a file, or the fingerprint of data.
