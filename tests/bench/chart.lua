@@ -27,7 +27,7 @@ end
 local first = io.lines((args.from:gsub("%.csv$", ".txt")))()
 local date, processor = first:match "(%d+%-%d+%-%d+), ([^,]*)"
 local clock = first:find "processor time" and "Processor time" or "Wall time"
-mr.plot.bars{ categories = names, values = values, labels = "%.3f s", horizontal = true, width = 760, height = 240,
-  title = "One epoch of smooth AP on MovieLens: seconds, lower is better",
+mr.plot.bars{ categories = names, values = values, labels = "%.3f s", horizontal = true, width = 520, height = 230,
+  title = "Seconds of one epoch of smooth AP on MovieLens",
   caption = ("%s of one thread, %s, %s. PyTorch %s with torch.compile."):format(clock, processor, date,
     first:match "torch (%d[%d.]*%d)" or "") }:save(args.out)

@@ -2,7 +2,7 @@
 -- attributes have quotes.
 local M = {}
 
-local void = { meta = true, input = true, br = true, link = true, img = true, hr = true }
+local void = { meta = true, input = true, br = true, link = true, img = true, hr = true, wbr = true }
 
 ---@class html.Page
 ---@field ids table<string, integer>     how often each is there

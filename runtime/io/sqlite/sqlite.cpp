@@ -99,6 +99,7 @@ std::string time_of(const std::string& path) {
 }
 
 constexpr auto view_patience = std::chrono::seconds(10);
+constexpr int stale_patience = 1'000;  // milliseconds to wait for a lock that a killed process may have left behind
 
 }  // namespace
 
@@ -193,8 +194,11 @@ void Database::Open::open_to_read() {
     std::this_thread::sleep_for(std::chrono::milliseconds(look));
   }
   connect(uri_of(path));
+  // A copy without NAME.writer is left over from a killed process, whose lock may never be released.
+  if (is_there(view)) sqlite3_busy_timeout(database.get(), stale_patience);
   try {
     run("SELECT count(*) FROM sqlite_master", {});
+    sqlite3_busy_handler(database.get(), &wait_for_other, &interrupted);
   } catch (const std::runtime_error&) {
     // Another process has become the exclusive writer since the check above: start again and read its copy.
     if (is_there(place + ".writer")) return open_to_read();

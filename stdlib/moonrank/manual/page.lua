@@ -21,11 +21,17 @@ function M.document(title, css, body, head)
     "<title>", escape(title), "</title>\n<style>\n", css, "</style>\n</head>\n<body>\n", body, "</body>\n</html>\n" }
 end
 
+-- Returns a name of a link as HTML that a browser may break after dots and underscores, and before capitals of
+-- mixed names such as GroupedSplitOptions.
+local function breakable(name)
+  return (escape(name):gsub("[._:]%f[%a]", "%0<wbr>"):gsub("%l%l%f[%u]", "%0<wbr>"))
+end
+
 local function contents(headings)
   local parts = { '<nav class="contents" aria-label="Contents"><div><strong>Contents</strong>\n<ul>\n' }
   for _, h in ipairs(headings) do
     parts[#parts + 1] = ('<li%s><a href="#%s">%s</a></li>\n'):format(h.level > 2 and ' class="deep"' or "",
-      escape(h.id), escape(h.text))
+      escape(h.id), breakable(h.text))
   end
   return table.concat(parts) .. "</ul></div></nav>\n"
 end
@@ -57,7 +63,7 @@ local function site(page, parts)
   local lines = { '<nav class="site" aria-label="Pages"><div><ul>\n' }
   local function link(file, title, more)
     local is_here = file == page.file and ' aria-current="page"' or ""
-    lines[#lines + 1] = ('<li><a href="%s"%s>%s</a>%s'):format(escape(file), is_here, escape(title), more)
+    lines[#lines + 1] = ('<li><a href="%s"%s>%s</a>%s'):format(escape(file), is_here, breakable(title), more)
   end
   for _, part in ipairs(parts) do
     local has_page = part.file == page.file

@@ -128,9 +128,11 @@ for _, system in ipairs{ "unix-none", "unix-dotfile" } do
       sweeps.finish(folder)
       -- deletes the lock of the writer, which is the first thing that another writer does when it takes over
       os.remove(folder .. "/r.db.writer")
+      local began = core.clock()
       local sound, done, rows, said = reads()
       equal(sound, "ok", said)
       check(done >= seen and rows == done, said)
+      check(core.clock() - began < 9, "readers hardly wait for the killed writer's lock")
       local text = sweeps.capture(("cd %s && %s %s results r.db 2>&1"):format(folder, before, sweeps.moonrank))
       check(text:find("r.db.view", 1, true), text)
       equal((sweeps.run(folder, "sweep.lua", "--trials 1 --name other", before)), 0)
