@@ -22,8 +22,8 @@ function M.scored(model, data)
   return tensors.no_grad(function() return model(batch) end), batch.lists
 end
 
----Evaluates a model on a dataset or on candidates, by metric objects. On candidates that correct
----metrics, `metrics` have names with the correction's suffix.
+---Evaluates a model on a dataset or on candidates, by metric objects. If the candidates correct metrics
+---for the sampling of items, names in `metrics` must have the correction's suffix: "ndcg@10[corrected]".
 function M.evaluated(model, data, metrics)
   if candidates.is(data) then return data:measure(model, metrics) end
   local scores, lists = M.scored(model, data)

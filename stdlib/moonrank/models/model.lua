@@ -75,8 +75,8 @@ function M.new(definition, config, names, parameters, buffers)
   return model
 end
 
----Returns true if the method `penalty` or `constrain` of an mr.Model does nothing, because the
----model has no penalty or no constraint.
+---Returns true if the method `penalty` or `constrain` of an mr.Model does nothing because the model's
+---definition has no function of this name.
 ---@param method "penalty"|"constrain"
 ---Example: `require("moonrank.models.model").does_nothing(mr.models.linear{inputs = 2}, "penalty")   --> true`
 function M.does_nothing(model, method)
@@ -289,15 +289,15 @@ function Model:put(by_name)
   return self
 end
 
----Moves the model's parameters and buffers to a device. An optimizer that was made before this call
----still updates the old parameters.
+---Moves the model's parameters and buffers to a device. An optimizer that was bound to the parameters
+---before this call still updates the old ones.
 ---@param device string  "cpu" or "cuda"
 ---@return mr.Model  the model
 ---Example: `mr.models.linear{inputs = 2}:to("cpu"):size()   --> 3`
 function Model:to(device) return converted(self, function(x) return x:to(device) end) end
 
----Converts the model's parameters and buffers to float64. An optimizer that was made before this
----call still updates the old parameters.
+---Converts the model's parameters and buffers to float64, except int64 buffers. An optimizer that was
+---bound to the parameters before this call still updates the old ones.
 ---@return mr.Model  the model
 ---Example: `mr.models.linear{inputs = 2}:double():parameters()[1].dtype   --> float64`
 function Model:double() return converted(self, function(x) return x.dtype == "int64" and x or x:double() end) end
