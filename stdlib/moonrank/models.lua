@@ -78,11 +78,11 @@ built_in.cml = registry.built_in("cml", require "moonrank.models.cml")
 ---`covariance` is the weight lambda_c of the paper's regulariser (section 3.3), which decorrelates
 ---the coordinates. mr.fit adds `covariance` times the regulariser to the loss of each batch;
 ---model:penalty(batch) returns this product, or nil if `covariance` is 0 (the default). The
----regulariser is (|C|^2 - |diag C|^2) / N in the Frobenius norm, where C is the
----covariance of the coordinates of the batch's N points: the users of its lists and the items of
----its rows. The paper prints |C| without the square, which would not be 0 for uncorrelated
----coordinates. The code of the paper's authors sums the off-diagonal entries of the covariance of
----all points, also without a square.
+---regulariser is (|C|^2 - |diag C|^2) / N in the Frobenius norm, where C is the covariance of the
+---coordinates of the batch's N points: the users of its lists and the items of its rows. The paper
+---prints |C| without the square, which would not be 0 for uncorrelated coordinates. The code of the
+---paper's authors sums the off-diagonal entries of the covariance of all points, also without a
+---square.
 ---@param options mr.models.CmlOptions
 ---@return mr.Model
 ---Example: `mr.models.cml{users = 2, items = 3, factors = 4}:size()   --> 20`
@@ -164,8 +164,8 @@ for name, make in pairs(require("moonrank.models.regression")) do M[name] = make
 ---M| s (1 - s) per pair, times the bound's slope. Here a is the steepness of the sigmoid s, and
 ---|Delta M| is 1 for ranknet. For smooth and listwise losses, each list's first derivatives are
 ---divided by their root mean square, and second derivatives are 1; both derivatives are multiplied by
----the bound's slope. Pointwise losses have their own second derivatives. Those of hinge losses are 1
----per pair. `lambda` and `min_child_weight` are compared with sums of second derivatives. Under a
+---the bound's slope. Pointwise losses have their own second derivatives. Those of mr.losses.hinge are
+---1 per pair. `lambda` and `min_child_weight` are compared with sums of second derivatives. Under a
 ---bound with small slopes, such as "minmax" of a sum over pairs, the same values of `lambda` and
 ---`min_child_weight` penalise more. mr.fit warns if `min_child_weight` allows no split at all.
 ---

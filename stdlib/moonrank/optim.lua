@@ -107,7 +107,8 @@ function Optimizer:_resume(names, tensors) core.restore_optimizer(state_of(self)
 ---Saves the optimizer's state to a safetensors file: means, step counts, deferred updates. (The
 ---model's file has the parameters.) The file is written completely or not at all, and missing
 ---folders are made. A file that has the state of an optimizer, or is empty, is replaced. Any other
----existing file raises an error and is not changed. So does an optimizer without parameters.
+---existing file raises an error and is not changed. An optimizer that is not bound to parameters
+---raises an error, too.
 ---@param path string
 function Optimizer:save(path)
   local names, tensors = self:_numbers()
@@ -198,7 +199,7 @@ local adam_options = declare("mr.optim.AdamOptions", {
 ---`sparse = true` updates only rows that have a gradient in this step, and only the moments of
 ---these rows, as torch.optim.SparseAdam does. Steps are counted for all rows together. Epsilon is
 ---added to the root before its bias correction. Results differ from Adam, because a row does not
----change in steps in which it has no gradient. It does not take weight decay.
+---change in steps in which it has no gradient. Weight decay with `sparse = true` is an error.
 ---@param options? mr.optim.AdamOptions
 ---@return mr.Optimizer
 ---Example: `mr.optim.adam{lr = 0.01}.options.beta1   --> 0.9`

@@ -41,8 +41,9 @@ end
 ---t = a (s_i - s_j). This includes losses that draw pairs (for the same drawn pairs), and metrics that
 ---a script declared by gain and discount. DirectRanker has the second derivative of the logarithm
 ---times the square of the slope of the hyperbolic tangent. Hinge losses have no second derivative, and
----use 1 for each pair whose first derivative is not 0. Second derivatives of pointwise losses are
----central differences of the gradient, and at least 1e-16.
+---use w for each pair whose first derivative is not 0: 1 for mr.losses.hinge, the factor L for
+---mr.losses.warp. Second derivatives of pointwise losses are central differences of the gradient, and
+---at least 1e-16.
 ---
 ---For all other losses, the first derivatives of a list are divided by their root mean square, and
 ---the second derivatives are 1. First and second derivatives are then multiplied by the bound's

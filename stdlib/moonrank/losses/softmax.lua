@@ -216,7 +216,8 @@ end
 ---The papers' scores are cosines of user and item vectors, and 0.2 is a common temperature. The sum has
 ---no term of i itself, so the loss can be negative. A list counts in means if it has a relevant row
 ---(grade 1 or higher) and a row that is not relevant; other lists have the value 0. A bound multiplies
----a list's loss by the bound's slope for `metric`.
+---a list's loss by the bound's slope for `metric`. With a bound, those lists count in means on which an
+---ordering can change `metric`.
 ---
 ---The score -inf leaves a row that is not relevant out of the sum. Other infinite scores give the limit
 ---of the value and of the gradient, such as an infinite value, or an error if there is no limit.

@@ -132,8 +132,8 @@ function Model:__call(batch)
 end
 
 ---Computes the logarithm of the sum of e^(score / tau) over all items of the catalogue, for each of
----these users. It is the normalizer of the softmax over the catalogue (mr.losses.full_softmax). The
----items are scored in blocks, so no matrix of users by items is stored; the derivative scores them
+---these users. The sum is the normalizer of the softmax over the catalogue (mr.losses.full_softmax).
+---The items are scored in blocks, so no matrix of users by items is stored; the derivative scores them
 ---again. The model must have vectors, as mr.models.mf and models with `vectors` in mr.models.define.
 ---@param users mr.Tensor  [n] int64
 ---@param tau? number      temperature (default 1)
@@ -231,8 +231,7 @@ function Model:state()
   return names, values
 end
 
----Returns copies of the current parameters and buffers, which model:restore accepts. If an
----optimizer updates only some rows of a tensor per step, a row is copied only when it changes.
+---Returns copies of the current parameters and buffers, which model:restore accepts.
 ---@param into? table  an earlier snapshot, which is overwritten
 ---@return table
 function Model:snapshot(into)
