@@ -14,8 +14,9 @@ local gradcheck_options = declare("mr.GradcheckOptions", {
 })
 
 ---Compares the gradient of `f` at `x` with central differences. `f` gets x in float64, and its result
----has to be float64. Each entry of x is moved up and down by `step`. Returns the largest error of a
----derivative. If `f` returns several numbers, a fixed random combination of them is checked.
+---has to be float64. Each entry of x is moved up and down a little, as the option `step` says. Returns
+---the largest error of a derivative. If `f` returns several numbers, a fixed random combination of them
+---is checked.
 ---@param f fun(x: mr.Tensor): mr.Tensor
 ---@param x mr.Tensor
 ---@param options? mr.GradcheckOptions

@@ -106,15 +106,16 @@ for name in pairs(M) do losses[name] = true end
 ---
 ---A bound is applied to the value of a smooth metric. A loss of pairs or rows is multiplied by the
 ---bound's slope for `metric`, as for mr.losses.ranknet and mr.losses.mse. A loss of rows takes only
----affine bounds. A smooth metric takes every bound with `exact`, or with a `metric` of the same
----direction; else only "none" and functions. Bounds without a closed form are computed from all orders
----of a list, or from 20,000 random orders if there are more (see mr.bounds.of).
+---affine bounds. If `exact`, or a `metric` of the same direction, is given with `smooth`, the loss takes
+---every bound; else only "none" and functions. For metrics without closed forms, such as `exact`,
+---bounds are computed from all orders of a list if there are at most 20,000, else from 20,000 random
+---orders (see mr.bounds.of).
 ---
----`smooth` does not receive lists on which no ordering changes the metric (without `exact` and
----`metric`: lists whose grades are all equal). They have the value 0, and means leave them out. Means of
----a loss of pairs leave out lists whose grades are all equal; means of a loss of rows leave out only
----lists without rows. Under a bound, both also leave out lists on which no ordering changes `metric`.
----Inside the functions, relevance has the dtype of the scores or ranks.
+---`smooth` does not receive lists on which no ordering changes this exact metric (without `exact` and
+---such a `metric`: lists whose grades are all equal). They have the value 0, and means leave them out.
+---Means of a loss of pairs leave out lists whose grades are all equal; means of a loss of rows leave out
+---only lists without rows. Under a bound, both also leave out lists on which no ordering changes
+---`metric`. Inside the functions, relevance has the dtype of the scores or ranks.
 ---@param name string
 ---@param definition mr.losses.Definition
 ---@return fun(options?: mr.losses.Options): mr.Loss  mr.losses[name]

@@ -207,7 +207,7 @@ function M.auc(scores, lists, options) return given("auc", scores, lists, option
 
 ---Computes bpref (Buckley & Voorhees 2004) as trec_eval does: the mean over the P relevant rows of
 ---$1 - min(others above, P) / min(P, others)$. "Others" are rows that are not relevant; "others
----above" rank before the relevant row.
+---above" rank before the relevant row. The value is 1 if all rows are relevant.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  ties, empty, relevant

@@ -76,12 +76,13 @@ built_in.cml = registry.built_in("cml", require "moonrank.models.cml")
 ---The paper trains the model with a pairwise hinge loss and AdaGrad.
 ---
 ---`covariance` is the weight lambda_c of the paper's regulariser (section 3.3), which decorrelates
----the coordinates. mr.fit adds the regulariser to the loss of each batch; model:penalty(batch)
----returns it. The regulariser is (|C|^2 - |diag C|^2) / N in the Frobenius norm, where C is the
----covariance of the coordinates of the batch's N points: the users of its lists and the items of
----its rows. The paper prints |C| without the square, which would not be 0 for uncorrelated
----coordinates. The code of the paper's authors sums the off-diagonal entries of the covariance of
----all points, also without a square.
+---the coordinates. mr.fit adds `covariance` times the regulariser to the loss of each batch;
+---model:penalty(batch) returns this product, or nil if `covariance` is 0 (the default). The
+---regulariser is (|C|^2 - |diag C|^2) / N in the Frobenius norm, where C is the covariance of the
+---coordinates of the batch's N points: the users of its lists and the items of its rows. The paper
+---prints |C| without the square, which would not be 0 for uncorrelated coordinates. The code of the
+---paper's authors sums the off-diagonal entries of the covariance of all points, also without a
+---square.
 ---@param options mr.models.CmlOptions
 ---@return mr.Model
 ---Example: `mr.models.cml{users = 2, items = 3, factors = 4}:size()   --> 20`
@@ -160,13 +161,13 @@ for name, make in pairs(require("moonrank.models.regression")) do M[name] = make
 ---
 ---With `mr.fit{model = ..., loss = ...}`, trees are grown from the loss's derivatives.
 ---mr.losses.lambdarank and ranknet give LambdaMART (Burges 2010): second derivatives are a^2 |Delta
----M| s (1 - s) per pair, times the bound's slope, where a is the steepness of the sigmoid s. For
----smooth and listwise losses, each list's first derivatives are divided by their root mean square,
----and second derivatives are 1; both derivatives are multiplied by the bound's slope. Pointwise
----losses have their own second derivatives. Those of hinge losses are 1 per pair. `lambda`
----and `min_child_weight` are compared with sums of second derivatives. Under a bound with small
----slopes, such as "minmax" of a sum over pairs, the same values of `lambda` and `min_child_weight`
----penalise more. mr.fit warns if these values allow no split at all.
+---M| s (1 - s) per pair, times the bound's slope. Here a is the steepness of the sigmoid s, and
+---|Delta M| is 1 for ranknet. For smooth and listwise losses, each list's first derivatives are
+---divided by their root mean square, and second derivatives are 1; both derivatives are multiplied by
+---the bound's slope. Pointwise losses have their own second derivatives. Those of mr.losses.hinge are
+---1 per pair. `lambda` and `min_child_weight` are compared with sums of second derivatives. Under a
+---bound with small slopes, such as "minmax" of a sum over pairs, the same values of `lambda` and
+---`min_child_weight` penalise more. mr.fit warns if `min_child_weight` allows no split at all.
 ---
 ---With `objective`, an objective of XGBoost replaces the loss: "rank:ndcg", "rank:map" and
 ---"rank:pairwise" (XGBoost's LambdaMART), "reg:squarederror" (MART, Friedman 2001),
@@ -197,8 +198,8 @@ function M.trees(options) return require("moonrank.models.trees").new(options) e
 ---`parameters` draws without a seed depend only on `name` and the model's option `seed`; two draws in
 ---one call differ. The batch passed to `forward` has `lists`, `features` [rows, width] or `users` [lists],
 ---`row_users` and `items` [rows], and `categories` (mr.Dataset:categorical). During a training by
----mr.fit, `batch.training` is true. A script may define a name again; existing models do not
----change.
+---mr.fit, `batch.training` is true. A script may define its own name again; existing models do not
+---change. A name of the library's models is an error.
 ---
 ---If the scores are inner products of vectors of users and items, the function `vectors` can return
 ---the vectors: two tensors [users, width] and [items, width], and optionally biases [items]. The

@@ -107,7 +107,8 @@ function Optimizer:_resume(names, tensors) core.restore_optimizer(state_of(self)
 ---Saves the optimizer's state to a safetensors file: means, step counts, deferred updates. (The
 ---model's file has the parameters.) The file is written completely or not at all, and missing
 ---folders are made. A file that has the state of an optimizer, or is empty, is replaced. Any other
----existing file raises an error and is not changed. So does an optimizer without parameters.
+---existing file raises an error and is not changed. An optimizer that is not bound to parameters
+---raises an error, too.
 ---@param path string
 function Optimizer:save(path)
   local names, tensors = self:_numbers()
@@ -162,8 +163,7 @@ local sgd_options = declare("mr.optim.SgdOptions", {
 
 ---Makes the stochastic gradient descent optimizer: p = p - lr (g + weight_decay p). With momentum
 ---it is v = momentum v + g, p = p - lr v, where g includes weight_decay p. Rows without a gradient
----change only by momentum or weight decay. In large parameters, these updates are deferred, as
----mr.optim.adam describes.
+---change only by momentum or weight decay. These updates may be deferred, as mr.optim.adam describes.
 ---@param options? mr.optim.SgdOptions
 ---@return mr.Optimizer
 ---Example: `tostring(mr.optim.sgd{lr = 0.5})   --> sgd{lr = 0.5, momentum = 0, weight_decay = 0}`
@@ -190,16 +190,16 @@ local adam_options = declare("mr.optim.AdamOptions", {
 ---Updates of rows without a gradient may be deferred until the row gets a gradient or is read. The
 ---deferred update is the sum of all missed steps, up to rounding. Reading a row does not change
 ---later results. A step then costs only the rows with a gradient. Updates are deferred in
----parameters with millions of entries, and in smaller ones if a step moves few of their entries.
----Otherwise, and on the GPU, each step visits all rows that were ever moved. With weight decay, all
----rows move, and the missed steps are taken one by one when the row is used, with the bits of steps
----that visit all rows. Their arithmetic remains. mr.optim.adamw defers its updates with weight decay,
----too.
+---parameters with millions of entries, and in smaller ones if few of their rows have a gradient in a
+---step. Otherwise, each step visits all rows that ever had a gradient; on the GPU, all rows. With
+---weight decay, all rows move. The missed steps of a row are then taken one by one when the row is
+---used, which gives the same bits as steps that visit all rows, and saves no arithmetic.
+---mr.optim.adamw defers its updates with weight decay as sums.
 ---
 ---`sparse = true` updates only rows that have a gradient in this step, and only the moments of
 ---these rows, as torch.optim.SparseAdam does. Steps are counted for all rows together. Epsilon is
 ---added to the root before its bias correction. Results differ from Adam, because a row does not
----change in steps in which it has no gradient. It does not take weight decay.
+---change in steps in which it has no gradient. Weight decay with `sparse = true` is an error.
 ---@param options? mr.optim.AdamOptions
 ---@return mr.Optimizer
 ---Example: `mr.optim.adam{lr = 0.01}.options.beta1   --> 0.9`
@@ -221,9 +221,9 @@ local adamw_options = declare("mr.optim.AdamwOptions", {
 })
 
 ---Makes the AdamW optimizer (Loshchilov & Hutter 2019, algorithm 2 with the schedule in lr, as
----torch.optim.AdamW). Before each step of Adam, every parameter is multiplied by 1 - lr
----weight_decay. The decay does not enter the gradient or the means of gradients. It moves all rows
----of a parameter that has a gradient. Updates are deferred, as mr.optim.adam describes.
+---torch.optim.AdamW). Before each step of Adam, all rows of every parameter that has a gradient are
+---multiplied by 1 - lr weight_decay. The decay does not enter the gradient or the means of gradients.
+---Updates of rows without a gradient may be deferred, as mr.optim.adam describes.
 ---@param options? mr.optim.AdamwOptions
 ---@return mr.Optimizer
 ---Example: `mr.optim.adamw{lr = 0.01}.options.weight_decay   --> 0.01`
@@ -254,8 +254,8 @@ local rmsprop_options = declare("mr.optim.RmspropOptions", {
 
 ---Makes the RMSProp optimizer (Hinton 2012, as torch.optim.RMSprop): s = alpha s + (1 - alpha)
 ---g^2, d = g / (sqrt(s) + epsilon), p = p - lr d. With momentum it is v = momentum v + d, p = p -
----lr v. Here g includes weight_decay p. In large parameters, updates of rows without a gradient are
----deferred, as mr.optim.adam describes. With weight decay their missed steps are taken one by one.
+---lr v. Here g includes weight_decay p. Updates of rows without a gradient may be deferred, as
+---mr.optim.adam describes. With weight decay their missed steps are taken one by one.
 ---@param options? mr.optim.RmspropOptions
 ---@return mr.Optimizer
 ---Example: `mr.optim.rmsprop{}.options.alpha   --> 0.99`

@@ -249,8 +249,8 @@ function Unprepared.__index(declaration, key)
   return declaration[key]
 end
 
----Declares the options of a function that the documentation does not list: options in a file, or options of a model
----that a script defines. The returned declaration checks given options by its method `read`.
+---Declares options that the documentation does not list, such as those in a file, or those of a model that a script
+---defines. The returned declaration checks given options by its method `read`.
 ---@param rows (mr.options.Row|mr.options.Declaration|string)[]  a text begins a group; a declaration adds its options
 ---@param ... mr.options.Declaration  declarations whose options follow
 ---@return mr.options.Declaration

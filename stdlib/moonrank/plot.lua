@@ -80,7 +80,7 @@ local facet_options = declare("mr.plot.Facets", {
 }, marks.page)
 
 ---Combines several figures into one figure, as panels in rows, each with its own title. The figures
----are the array entries of `options`.
+---are the array entries of `options`. Their captions and sizes are not used.
 ---@param options mr.plot.Facets
 ---@return mr.Figure
 ---Example:

@@ -189,7 +189,8 @@ function Epochs:see(entry)
 end
 
 ---Trains for one epoch: one pass over the training part. Returns the mean loss.
----@param after? fun(done: integer, lists: integer, total: number?)  called after every batch; no total on the GPU
+---@param after? fun(done: integer, lists: integer, total: number?)  called after every batch (without `total` on the
+---   GPU), or once after a replayed epoch
 ---@return number loss  mean per list (or row) that counts
 function Epochs:run(epoch, after)
   self._tally:open()

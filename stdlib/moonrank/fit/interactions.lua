@@ -24,7 +24,7 @@ local function check_bound(loss)
   end
 end
 
----Checks the options that only interactions have.
+---Raises an error if other options of mr.fit do not fit the option `unit`, "list" or "interaction".
 ---@param o mr.FitOptions
 function M.check(o)
   if o.unit ~= "interaction" then

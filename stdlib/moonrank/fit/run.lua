@@ -115,8 +115,8 @@ local function notes_of(history, metrics)
 end
 
 ---Returns a table with one row per epoch: training loss, validation loss and metrics. Lines below
----the table say which items were ranked, how many users and items are not in train, and the
----metrics' conventions.
+---the table state the metrics' conventions and, where they are known, the ranked items and the number
+---of users, items or queries that are not in train.
 ---@return mr.Table
 ---Example:
 ---```lua

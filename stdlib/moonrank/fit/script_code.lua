@@ -26,8 +26,8 @@ local function is_captured(path, functions)
   return false
 end
 
----Returns the script's functions that the training uses (tokens and captured values) as text, without Moonrank's
----objects that hold them, whose caches change.
+---Returns the script's functions that the training uses (tokens and captured values) as text; "" if it uses none.
+---Moonrank's objects that hold these functions are left out, because their caches change.
 ---@param former? mr.sweep.Former  write options with former names
 function M.of(plan, settings, former)
   local objects = { clip = plan.clip, loss = plan.loss, metrics = plan.selection.measured, model = plan.model,

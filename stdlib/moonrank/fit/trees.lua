@@ -36,8 +36,8 @@ local function check_drawn(config, checkpoint)
   end
 end
 
----Fills in options of mr.fit for trees, such as the number of epochs, before mr.fit checks its
----options. Options that do not apply to trees are errors.
+---Fills in options of mr.fit for trees, such as the number of epochs. Options that do not apply to
+---trees are errors.
 ---@param o table      options with defaults, which this function changes
 ---@param given table  options that the script passed
 function M.prepare(o, given)

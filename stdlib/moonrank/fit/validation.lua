@@ -22,8 +22,8 @@ function M.scored(model, data)
   return tensors.no_grad(function() return model(batch) end), batch.lists
 end
 
----Evaluates a model on a dataset or on candidates, by metric objects. On candidates that correct
----metrics, `metrics` have names with the correction's suffix.
+---Evaluates a model on a dataset or on candidates, by metric objects. If the candidates correct metrics
+---for the sampling of items, names in `metrics` must have the correction's suffix: "ndcg@10[corrected]".
 function M.evaluated(model, data, metrics)
   if candidates.is(data) then return data:measure(model, metrics) end
   local scores, lists = M.scored(model, data)
@@ -123,7 +123,8 @@ function Validation:after(entry)
   end)
 end
 
----Returns true if no metric found a better epoch in the last `patience` validations.
+---Returns true if no metric of `select` found a better epoch in the last `patience` validations. Returns false without
+---the option `patience`, and if the last epoch was not validated.
 function Validation:exhausted()
   local patience, history = self._selection.patience, self._run.history
   if not patience or not history[#history].valid_loss then return false end
@@ -145,7 +146,8 @@ local function tested(plan)
 end
 
 ---Ends a training's evaluations: loads the parameters that the first metric chose, and returns the evaluation of test.
----Each metric of `select` is computed with the parameters that it chose. Returns nil without test and after Ctrl-C.
+---Each metric of `select` is computed with the parameters that it chose. Returns nil without test or metrics, and after
+---Ctrl-C.
 function Validation:finish(interrupted)
   local plan, run, selection = self._plan, self._run, self._selection
   if interrupted and self._epoch == #run.history then plan.learner:restore(self._snapshot) end

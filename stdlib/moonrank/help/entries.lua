@@ -22,7 +22,7 @@ local M = {}
 ---@field source? string
 ---@field line? integer
 
----Returns the names of a module's public fields, sorted. Names that begin with `_` are not public.
+---Returns the names of a module's public fields, sorted. Names that begin with `_`, and `core`, are not public.
 ---Example: `require "moonrank.help.entries".members({b = 1, _a = 2})[1]   --> b`
 function M.members(module)
   local names = {}
@@ -76,8 +76,8 @@ local function methods()
   return found
 end
 
----Returns an entry for every function and module in `mr`, and for every method and field of its
----classes. Also returns `mr` itself.
+---Returns an entry for every function and module in `mr`, for every public method of its classes, and
+---for every field of classes of the C++ core. Also returns `mr` itself.
 ---@return mr.help.Entry[] all
 ---Example: `#require "moonrank.help.entries".all() > 300   --> true`
 function M.all()
@@ -150,8 +150,8 @@ function M.first_sentence(text)
   end
 end
 
----Returns the first sentence of a function's documentation; "" for other values, and for functions
----without documentation.
+---Returns the first sentence of a function's documentation; "" for a table, and for a function without
+---documentation.
 ---Example: `require "moonrank.help.entries".summary(mr.has_cuda)   --> Returns true if a GPU can be used, else false.`
 function M.summary(value)
   if type(value) == "table" then return "" end

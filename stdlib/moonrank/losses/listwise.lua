@@ -35,8 +35,9 @@ function M.listnet(options) return made("listnet", options, core.listnet_loss, w
 ---
 ---   $- sum_i y_i log(softmax(f)_i)$
 ---
----Unlike ListNet, the grades are used as they are, not divided by their sum. A list without a grade
----above 0 has the value 0. All lists with rows count in means, unless there is a bound.
+---The grades are used as they are: without ListNet's softmax, and not divided by their sum. A list
+---without a grade above 0 has the value 0. All lists with rows count in means, unless there is a
+---bound.
 ---@param options? mr.losses.ListwiseOptions
 ---@return mr.Loss
 ---Example: `mr.losses.softmax_cross_entropy()(mr.tensor{0, 0}, mr.lists{{0, 3}}):item() / math.log(2)   --> 3.0`
@@ -45,8 +46,8 @@ function M.softmax_cross_entropy(options)
 end
 
 ---Makes the ListMLE loss (Xia et al. 2008), one value per list: the negative log likelihood of the
----order by grade under the Plackett-Luce model. With $f_k$ the score of the row at position k of this
----order:
+---order by grade under the Plackett-Luce model. This order begins with the highest grade. With $f_k$
+---the score of the row at position k:
 ---
 ---   $- sum_k log(e^(f_k) / (sum_(m >= k) e^(f_m)))$
 ---

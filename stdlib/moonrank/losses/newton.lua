@@ -36,17 +36,19 @@ end
 ---Computes first and second derivatives of a loss, summed over lists, with respect to every score.
 ---Weights of lists multiply both. The second derivatives depend on the kind of loss:
 ---
----Pairwise logistic losses have a^2 |Delta M_ij| sigma(t) (1 - sigma(t)), times the bound's slope.
----This includes losses that draw pairs (for the same drawn pairs), and metrics that a script
----declared by gain and discount. DirectRanker has the second derivative of the logarithm times the
----square of the slope of the hyperbolic tangent. Hinge losses have no second derivative, and use 1
----for each pair whose first derivative is not 0. Second derivatives of pointwise losses are central
----differences of the gradient, and at least 1e-16.
+---A pairwise logistic loss has, for each pair, w a^2 sigma(t) (1 - sigma(t)), times the bound's slope.
+---Here w is the weight of the pair, such as LambdaRank's change of the metric, a is the steepness, and
+---t = a (s_i - s_j). This includes losses that draw pairs (for the same drawn pairs), and metrics that
+---a script declared by gain and discount. DirectRanker has the second derivative of the logarithm
+---times the square of the slope of the hyperbolic tangent. Hinge losses have no second derivative, and
+---use w for each pair whose first derivative is not 0: 1 for mr.losses.hinge, the factor L for
+---mr.losses.warp. Second derivatives of pointwise losses are central differences of the gradient, and
+---at least 1e-16.
 ---
 ---For all other losses, the first derivatives of a list are divided by their root mean square, and
 ---the second derivatives are 1. First and second derivatives are then multiplied by the bound's
----slope, so that each list has the weight that its bound gives. A list whose derivatives are all 0
----has no weight.
+---slope, so that each list has the weight that its bound gives. A list whose first derivatives are
+---all 0 gets second derivatives of 0.
 ---@param scores mr.Tensor  [rows] float64
 ---@return mr.Tensor first    [rows]
 ---@return mr.Tensor second   [rows]

@@ -59,8 +59,9 @@ end
 ---
 ---For ndcg, dcg, err and metrics declared by gain and discount, all grades count. For other metrics,
 ---a row is relevant if its grade is at least the metric's option `relevant` (default 1). Changes are
----those of the normalized metric: divided by the list's ideal DCG for nDCG, by P for AP, and by
----1 - p^P for nRBP. A bound multiplies all pairs of a list by the bound's slope for this metric.
+---those of the normalized metric: divided by the list's ideal DCG for nDCG, by P for AP (or as AP's
+---option `denominator` says), and by 1 - p^P for nRBP. A bound multiplies all pairs of a list by the
+---bound's slope for this metric.
 ---
 ---This loss follows the equations of Li et al. Their code differs: it takes the gradient through
 ---the sigmoid, as pair = "sigmoid" does, counts only pairs in the wrong order for AP, and multiplies

@@ -87,9 +87,10 @@ end
 ---
 ---The loss has the parameters a, b, p, m and gamma, which mr.fit trains together with the model's:
 ---`loss:parameters()[1]` has them, and a model's file does not. Training minimizes over a, b and m,
----and maximizes over p and gamma: their gradient has the opposite sign. Each time the loss is
----computed, the parameters move back into their ranges: a and b to [0, 1], p to [-1, 4], m to
----[0, 5], gamma to [max(-a, b - 1), 1]. With `learn = false`, they are constants, as trees need.
+---and by default (`ascent`) maximizes over p and gamma, whose gradient gets the opposite sign. Each
+---time the loss is computed, the parameters move back into their ranges: a and b to [0, 1], p to
+---[-1, 4], m to [0, 5], gamma to [max(-a, b - 1), 1]. With `learn = false`, they are constants, as
+---trees need.
 ---
 ---Lists that count, and bounds, are as for mr.losses.sl. The authors' code computes
 ---mr.losses.llpauc_as_coded.

@@ -38,7 +38,7 @@ end
 ---
 ---`mr.fit{reduction = "rows"}` takes the mean over all rows of a batch instead of over its lists. The
 ---loss is defined at any grades: all lists with rows count in means. With a bound, a list counts only
----if an ordering of its rows can change the option `metric`.
+---if an ordering of its rows can change the metric in the option `metric`.
 ---@param options? mr.losses.PointwiseOptions
 ---@return mr.Loss
 ---Example: `mr.losses.mse()(mr.tensor{1, 0}, mr.lists{{2, 2}}):item()   --> 2.5`

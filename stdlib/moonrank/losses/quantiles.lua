@@ -41,8 +41,9 @@ local function renew(state, step, scores, o)
   end)
 end
 
----Returns the loss `of_lists` with another value in trainings on interactions: that of `sl`, under the bound of
----`of_lists`, times sigma((f - beta) / tau_beta) of the relevant row, for the estimate beta of its user.
+---Changes the value of the loss `of_lists` in trainings on interactions, and returns this loss. The new value is that
+---of `sl`, under the bound of `of_lists`, times sigma((f - beta) / tau_beta). Here f is the score of the interaction's
+---relevant row, and beta is the estimate for its user.
 ---@param of_lists mr.Loss  SL@K of lists
 ---@param sl mr.Loss        SL without a bound
 ---@param o table           options k, tau_beta, every and share of mr.losses.sl_at_k

@@ -93,9 +93,10 @@ local policy_options = declare("mr.losses.PolicyOptions", {
 }, shared.bound)
 
 ---Makes a policy gradient loss (REINFORCE, Williams 1992): minus the mean of a metric over rankings of
----each list, drawn at random in Plackett and Luce's model. The row at each rank is drawn from the rows
----that are left, with probability proportional to e^score. The derivative is estimated from the S =
----`samples` drawn rankings y, with value M(y) and baseline b:
+---each list, drawn at random in Plackett and Luce's model. (If lower values of the metric are better,
+---it is plus the mean.) The row at each rank is drawn from the rows that are left, with
+---probability proportional to e^score. The derivative of the mean is estimated from the S = `samples`
+---drawn rankings y, with value M(y) and baseline b:
 ---
 ---   $1/S sum_y (M(y) - b(y)) d/(d f) log P(y)$
 ---
@@ -157,10 +158,11 @@ local function slopes(bound, metric, scores, lists)
 end
 
 ---Makes the PL-Rank-3 loss (Oosterhuis, SIGIR 2022): minus the mean of a metric over rankings of each
----list, drawn at random in Plackett and Luce's model as for mr.losses.policy_gradient. Its estimate of
----the derivative is unbiased. With a small cutoff it has less variance than a policy gradient,
----because the gain of every row at every rank is known. Without a cutoff it has more, because the sum
----of gains at later ranks has no baseline (tests/bench/rankings_variance.lua measures it).
+---list, drawn at random in Plackett and Luce's model as for mr.losses.policy_gradient. (If lower
+---values of the metric are better, it is plus the mean.) The estimate of the derivative is unbiased.
+---With a small cutoff the estimate has less variance than a policy gradient, because the gain of every
+---row at every rank is known. Without a cutoff it has more, because the sum of gains at later ranks has
+---no baseline (tests/bench/rankings_variance.lua measures it).
 ---
 ---The metric must be a sum over rows of a gain times a discount of the rank: dcg, ndcg, precision,
 ---recall, f1, r_precision, rbp, nrbp, nrbp_loss, auc, or a metric declared by gain and discount

@@ -87,8 +87,8 @@ local projected_options = declare("mr.losses.ProjectedOptions", {
 ---
 ---   $- 1 / IDCG sum_i (2^(y_i) - 1) / log2(1 + R_i)$
 ---
----One sort and one isotonic regression (pool adjacent violators) compute the ranks exactly. Where
----the gap of a row to its neighbours is above `eps`, its rank is exact and has no gradient. A list
+---One sort and one isotonic regression (pool adjacent violators) compute this point exactly. If all
+---gaps between neighbouring scores are above `eps`, R are the exact ranks and have no gradient. A list
 ---whose grades are all equal has the value 0. A bound multiplies the loss by the bound's slope for
 ---nDCG.
 ---@param options? mr.losses.ProjectedOptions

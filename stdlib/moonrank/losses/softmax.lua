@@ -111,9 +111,10 @@ end
 ---
 ---The other relevant rows are in the sum, too. Lists that count, and bounds, are as for mr.losses.sl.
 ---
----With `over = "catalogue"`, j goes over all items of mr.models.mf. The loss then works in mr.fit only,
----which scores the catalogue in blocks for the users of a batch (model:catalogue_log_sums). No matrix
----of users by items is stored. All lists with rows count; one without a relevant row has the value 0.
+---With `over = "catalogue"`, j goes over all items of the model, which must have vectors, as
+---mr.models.mf has. The loss then works in mr.fit only, which scores the catalogue in blocks for the
+---users of a batch (model:catalogue_log_sums). No matrix of users by items is stored. Without a bound,
+---all lists with rows then count; one without a relevant row has the value 0.
 ---@param options? mr.losses.FullSoftmaxOptions
 ---@return mr.Loss
 ---Example: `mr.losses.full_softmax()(mr.tensor{0, 0}, mr.lists{{1, 0}}):item() / math.log(2)   --> 1.0`
@@ -215,7 +216,8 @@ end
 ---The papers' scores are cosines of user and item vectors, and 0.2 is a common temperature. The sum has
 ---no term of i itself, so the loss can be negative. A list counts in means if it has a relevant row
 ---(grade 1 or higher) and a row that is not relevant; other lists have the value 0. A bound multiplies
----a list's loss by the bound's slope for `metric`.
+---a list's loss by the bound's slope for `metric`. With a bound, those lists count in means on which an
+---ordering can change `metric`.
 ---
 ---The score -inf leaves a row that is not relevant out of the sum. Other infinite scores give the limit
 ---of the value and of the gradient, such as an infinite value, or an error if there is no limit.
@@ -254,8 +256,8 @@ function M.bsl(options)
 end
 
 ---Makes BSL as the code of Yang et al. (2025) has it: for one relevant row at a time, so that its
----exponential and logarithm cancel, and as a mean over the P relevant rows. It is SL with another
----weight.
+---exponential and logarithm cancel, and as a mean over the P relevant rows. It is mr.losses.sl with
+---the temperature tau2, times tau2 / tau1.
 ---
 ---   $1/P sum_(relevant i) (tau_2 / tau_1 log sum_(irrelevant j) e^(f_j / tau_2) - f_i / tau_1)$
 ---
@@ -302,9 +304,9 @@ end
 ---
 ---Here $tau_s$ is `tau_star`. With `over = "list"`, it is the logarithm of the mean over all pairs of a
 ---list (method 2 of the authors' code). The papers' scores are cosines and tau is 2. The surrogate
----"relu" has no value where every other row's difference is -1 or less, and "atan" where it is -1.557
----or less, which is an error. Lists that count, and bounds, are as for mr.losses.sl. The loss takes
----time for each pair, but no memory.
+---"relu" is 0 if (f_j - f_i) / tau is -1 or less, and "atan" if it is -1.557 or less. A sum of such
+---zeros only has no logarithm, and raises an error. Lists that count, and bounds, are as for
+---mr.losses.sl. The loss takes time for each pair, but no memory.
 ---@param options? mr.losses.PslOptions
 ---@return mr.Loss
 ---Example: `mr.losses.psl()(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 0.0`

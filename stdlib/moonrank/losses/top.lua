@@ -24,7 +24,7 @@ local top_options = declare("mr.losses.TopOptions", {
 ---paper's abstract and Li et al. (2021, section 3.4). It does not weight several kinds of
 ---feedback, as the paper does. Lists whose grades are all equal have the value 0. The time for a
 ---list grows with `k` times its number of rows. A bound multiplies the loss by the bound's slope
----for DCG at `k`, which is estimated from random rankings (see mr.bounds.of).
+---for DCG at `k`, a metric without closed forms (see mr.bounds.of).
 ---@param options? mr.losses.TopOptions
 ---@return mr.Loss
 ---Example: `mr.losses.top_n_rank{k = 1, above = "relu"}(mr.tensor{1, 0}, mr.lists{{1, 0}}):item()   --> -1.0`

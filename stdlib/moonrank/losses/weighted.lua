@@ -129,7 +129,8 @@ function M.softmax_cross_entropy(scores, lists, weights)
   return -lists:sum(core.times_slope(log_softmax(scores, lists), targets))
 end
 
----Returns the ListNet loss (mr.losses.listnet) of the softmax of grades times weights.
+---Returns the ListNet loss (mr.losses.listnet) with the target of each row, the softmax of the grades, times its
+---weight.
 function M.listnet(scores, lists, weights)
   local targets = weights * lists:softmax(lists:to(scores.dtype).relevance:to(scores.device))
   return -lists:sum(core.times_slope(log_softmax(scores, lists), targets))

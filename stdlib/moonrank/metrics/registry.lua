@@ -411,16 +411,16 @@ for _, name in ipairs{ "rmse", "mae", "mse", "mape", "error", "error_rate", "los
 end
 for _, name in ipairs{ "value", "accuracy", "coverage", "r2", "log_likelihood" } do usual[name] = "maximize" end
 
----Returns "maximize" or "minimize" for the name of a result: a metric or its alias, a common result such as "rmse",
----"seconds" or "accuracy", or a name that ends in "loss". The name may have the prefix "valid_", "test_" or "train_".
----Returns nil for other names; the caller then asks for a direction.
+---Returns "maximize" or "minimize" for the name of a result: a metric or its alias of more than one letter, a common
+---result such as "rmse", "seconds" or "accuracy", or a name that ends in "loss". The name may have the prefix "valid_",
+---"test_" or "train_". Returns nil for other names; the caller then asks for a direction.
 ---Example: `require("moonrank.metrics.registry").usual_direction("valid_rmse")   --> minimize`
 ---Example: `require("moonrank.metrics.registry").usual_direction("pair_loss")   --> minimize`
 ---Example: `require("moonrank.metrics.registry").usual_direction("profit")   --> nil`
 function M.usual_direction(name)
   local plain = name:match "^valid_(.+)$" or name:match "^test_(.+)$" or name:match "^train_(.+)$" or name
   -- aliases of one letter are ignored: a result "p" or "r" is not necessarily precision or recall
-  local ours = #plain:match "^[%w_]*" > 1 and M.our_name(name)
+  local ours = #plain:match "^[%w_]*" > 1 and M.our_name(plain)
   return M.direction(name) or usual[plain] or ours and M.direction(ours) or plain:find "loss$" and "minimize" or nil
 end
 

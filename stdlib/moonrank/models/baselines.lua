@@ -197,9 +197,9 @@ end
 local pure_svd_options = declare("mr.models.PureSvdOptions", { fold, factors, iterations, seed_of "first vectors" })
 
 ---Makes PureSVD (Cremonesi, Koren & Turrin 2010): the matrix [users, items] of the grades in a fold's
----training part, with 0 for all other pairs, is projected onto its `factors` largest singular
----vectors. The score of a user and an item is the entry of the projected matrix, in float64. It
----orders items, but does not predict a rating, because most entries of the matrix are 0.
+---training part, with 0 for all other pairs, is projected onto the singular vectors of its `factors`
+---largest singular values. The score of a user and an item is the entry of the projected matrix, in
+---float64. It orders items, but does not predict a rating, because most entries of the matrix are 0.
 ---
 ---Subspace iteration finds the singular vectors: the part of a smaller singular value s2 beside s1
 ---falls by (s2 / s1)^2 in each iteration. Memory: 8 bytes for each pair of a user and an item, and

@@ -75,8 +75,8 @@ function M.new(definition, config, names, parameters, buffers)
   return model
 end
 
----Returns true if the method `penalty` or `constrain` of an mr.Model does nothing, because the
----model has no penalty or no constraint.
+---Returns true if the method `penalty` or `constrain` of an mr.Model does nothing because the model's
+---definition has no function of this name.
 ---@param method "penalty"|"constrain"
 ---Example: `require("moonrank.models.model").does_nothing(mr.models.linear{inputs = 2}, "penalty")   --> true`
 function M.does_nothing(model, method)
@@ -132,8 +132,8 @@ function Model:__call(batch)
 end
 
 ---Computes the logarithm of the sum of e^(score / tau) over all items of the catalogue, for each of
----these users. It is the normalizer of the softmax over the catalogue (mr.losses.full_softmax). The
----items are scored in blocks, so no matrix of users by items is stored; the derivative scores them
+---these users. The sum is the normalizer of the softmax over the catalogue (mr.losses.full_softmax).
+---The items are scored in blocks, so no matrix of users by items is stored; the derivative scores them
 ---again. The model must have vectors, as mr.models.mf and models with `vectors` in mr.models.define.
 ---@param users mr.Tensor  [n] int64
 ---@param tau? number      temperature (default 1)
@@ -231,8 +231,7 @@ function Model:state()
   return names, values
 end
 
----Returns copies of the current parameters and buffers, which model:restore accepts. If an
----optimizer updates only some rows of a tensor per step, a row is copied only when it changes.
+---Returns copies of the current parameters and buffers, which model:restore accepts.
 ---@param into? table  an earlier snapshot, which is overwritten
 ---@return table
 function Model:snapshot(into)
@@ -289,15 +288,15 @@ function Model:put(by_name)
   return self
 end
 
----Moves the model's parameters and buffers to a device. An optimizer that was made before this call
----still updates the old parameters.
+---Moves the model's parameters and buffers to a device. An optimizer that was bound to the parameters
+---before this call still updates the old ones.
 ---@param device string  "cpu" or "cuda"
 ---@return mr.Model  the model
 ---Example: `mr.models.linear{inputs = 2}:to("cpu"):size()   --> 3`
 function Model:to(device) return converted(self, function(x) return x:to(device) end) end
 
----Converts the model's parameters and buffers to float64. An optimizer that was made before this
----call still updates the old parameters.
+---Converts the model's parameters and buffers to float64, except int64 buffers. An optimizer that was
+---bound to the parameters before this call still updates the old ones.
 ---@return mr.Model  the model
 ---Example: `mr.models.linear{inputs = 2}:double():parameters()[1].dtype   --> float64`
 function Model:double() return converted(self, function(x) return x.dtype == "int64" and x or x:double() end) end

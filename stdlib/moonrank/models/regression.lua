@@ -113,9 +113,9 @@ local lasso_options = declare("mr.models.LassoOptions", {
 ---Fits the lasso (Tibshirani 1996) of grades on features, and returns a linear model. The weights
 ---minimise |y - X w - b|^2 / (2 rows) + alpha |w|_1 by coordinate descent (Friedman, Hastie &
 ---Tibshirani 2010) until the duality gap is at most `tolerance` |y|^2, where y are the grades (with an
----intercept, minus their mean). Weights that the penalty removes are
----exactly 0. Coordinate descent runs on working sets of features, so X'X of all features is never
----formed. If `passes` are not enough, a warning reports the remaining duality gap.
+---intercept, minus their mean). Weights that the penalty removes are exactly 0. Coordinate descent
+---runs on working sets of features, so X'X of all features is never formed. If `passes` are not
+---enough, a warning reports the remaining duality gap.
 ---@param options mr.models.LassoOptions
 ---@return mr.Model  an mr.models.linear
 ---Example:

@@ -21,8 +21,8 @@ local function solution(a, b)
 end
 
 ---Returns the weights w that minimise |y - X w|^2 + alpha |w|^2, for alpha above 0. With fewer rows than columns, this
----is w = X' (X X' + alpha I)^-1 y, where the matrix to be solved is small. It is an error if this matrix is singular to
----rounding, because alpha is too small.
+---is w = X' (X X' + alpha I)^-1 y, where the matrix to be solved is small. It is an error if the matrix to be solved
+---(else X'X + alpha I) is singular to rounding, because alpha is too small.
 ---@param x mr.Tensor  [rows, width] float64
 ---@param y mr.Tensor  [rows]
 ---@return mr.Tensor  [width]

@@ -120,8 +120,8 @@ function M.scorer(users, items)
   return function(batch) return batch.lists:factor_scores(users, items, batch.users, batch.items) end
 end
 
----Returns the function that scores a batch: `forward` of a definition, or else inner products of
----the definition's vectors.
+---Returns the function that scores a batch: `forward` of a definition, or else inner products of the
+---definition's vectors, plus biases of items if `vectors` returns them.
 ---@param definition table  an mr.models.Definition that was checked
 ---@return fun(self: table, batch: mr.Batch): mr.Tensor
 function M.forward(definition)

@@ -190,7 +190,7 @@ function Figure:save(path)
   return self
 end
 
----Prints the figure to standard output as text characters, as wide as the terminal.
+---Prints the figure to standard output as text characters, as wide as the terminal (without one, 100 characters wide).
 function Figure:show()
   local columns = require("moonrank.system.terminal").width() or 100
   local picture = core.gnuplot(self:text_script(columns, math.max(15, columns * 3 // 10)))

@@ -68,5 +68,6 @@ it("the metric registry gives the direction of every metric under every name and
     for _, text in ipairs{ metric.name, "valid_" .. metric.name, "test_" .. metric.name, metric.name .. "[minmax]" } do
       equal({ text, registry.direction(text), registry.usual_direction(text) }, { text, wanted, wanted })
     end
+    equal({ name, registry.usual_direction("train_" .. metric.name) }, { name, wanted })
   end
 end)
