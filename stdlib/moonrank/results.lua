@@ -168,8 +168,8 @@ local trials_options = declare("mr.results.TrialsOptions", {
 }, where_options)
 
 ---Returns a table with a row for each trial: its number, state, parameters, value, other returned
----numbers, seconds, and why the trial failed. A number that a trial returned as NaN is shown as nan. A
----number that the trial did not return is blank.
+---numbers, seconds, and why the trial failed or ended early. A number that a trial returned as NaN is
+---shown as nan. A number that the trial did not return is blank.
 ---@param options? mr.results.TrialsOptions
 ---@return mr.Table
 function Results:trials(options)
@@ -459,11 +459,11 @@ local parallel_options = declare("mr.results.ParallelOptions", {
 }, value_options, direction_options)
 
 ---Draws combinations of parameters in parallel coordinates. Each parameter has an axis with its own
----scale (logarithmic if the search space is), and the returned number has an axis. Each completed
----trial with a finite number is a line, coloured by this number, with the best tenth on top. Pruned,
----failed and killed trials are lines that end before the number's axis; each of these states has a
----look of its own in the legend. With the option `trials`, they are left out. A line passes an axis
----at "none" if the parameter does not apply to the trial.
+---scale, linear or logarithmic, and the returned number has an axis. Each completed trial with a
+---finite number is a line, coloured by this number, with the best tenth on top. Pruned, failed and
+---killed trials are lines that end before the number's axis; each of these states has a look of its
+---own in the legend. With the option `trials`, they are left out. A line passes an axis at "none"
+---if the parameter does not apply to the trial.
 ---@param options? mr.results.ParallelOptions
 ---@return mr.Figure
 function Results:parallel(options)

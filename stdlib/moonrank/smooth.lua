@@ -62,7 +62,7 @@ end
 ---
 ---   $1 / IDCG sum_i (2^(y_i) - 1) / log2(1 + R_i)$
 ---
----A grade y above 1000 is an error, and the ideal DCG is exact. A list without relevant rows has
+---A grade y above 1000 is an error, and the ideal DCG is exact. A list whose grades are all 0 has
 ---the value 0. Weights of rows (lists:weighted) multiply the gains, also in the ideal DCG. In the
 ---other smooth metrics of this module except log_rr, they multiply the terms of relevant rows.
 ---@param scores mr.Tensor  [rows]

@@ -266,9 +266,10 @@ end
 ---version is an error, unless `mix_numerics = true`. The metric cannot change once trials have
 ---results, even with `force`.
 ---
----Trials run in worker processes; with `workers = 0`, in this process. A worker starts the script
----anew, and takes trials when the script calls `mr.sweep`. The output of each worker goes to a file
----in the folder STORE.files, beside the store. Results do not depend on the number of workers.
+---Trials run in worker processes. With `workers = 0`, they run in this process, and so they do
+---without the option if no worker can start the script anew, e.g. at the prompt. A worker starts the
+---script anew, and takes trials when the script calls `mr.sweep`. The output of each worker goes to a
+---file in the folder STORE.files, beside the store. Results do not depend on the number of workers.
 ---Trials begin in the order of their numbers. The displayed time left is the mean time of the
 ---finished trials, times the number of trials left, divided by the workers.
 ---

@@ -43,8 +43,9 @@ local band = declare("mr.plot.Band", {
 
 M.line_options = declare("mr.plot.Line", {}, M.points_options, band, M.style)
 
----Returns true if the value is a tensor with `dims` dimensions, and false if it is a table or another
----plain value. A tensor with another number of dimensions, or another object, is an error.
+---Returns true if the value is a tensor with `dims` dimensions, and false if it is a table, number,
+---text or other value of Lua. A tensor with another number of dimensions is an error, and so are
+---other userdata, such as lists or files.
 ---@param name string   what the value is, for errors
 function M.is_tensor(where, name, value, dims)
   if type(value) ~= "userdata" then return false end

@@ -171,8 +171,8 @@ local function function_text(f)
   return ("%s, defined in %s:%d"):format(tostring(f), info.short_src, info.linedefined)
 end
 
----Returns the text that the prompt shows for a value: a table with the tables in it, in at most 40 entries, a function
----by its documentation, and any other value by tostring.
+---Returns the text that the prompt shows for a value. A table without a class is shown by its first 40 entries and the
+---tables in them, a function by its documentation or the place of its definition, and any other value by tostring.
 ---@param width? integer  columns of a line; default 100
 ---Example: `require("moonrank.prompt.show").text{1, {2, 3}, name = "x"}   --> {1, {2, 3}, name = "x"}`
 function M.text(value, width)
@@ -183,8 +183,8 @@ function M.text(value, width)
   return core.safe_text(tostring(value), true)
 end
 
----Returns values as the function `print` writes them: a table without a class as the prompt shows it,
----any other value unchanged.
+---Returns values as the function `print` writes them: a table without a class as the prompt shows it.
+---Any other value, and a module of the library, is returned unchanged.
 ---@param ... any
 ---@return any ...
 ---Example: `require("moonrank.prompt.show").printed({1, 2}, "x")   --> {1, 2}, x`

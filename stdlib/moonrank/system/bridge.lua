@@ -73,8 +73,8 @@ local function sent(value, arrays, depth)
   return out
 end
 
----Functions by name. Each gets the received value and all arrays. The second result, if any, has the arrays that are
----returned first.
+---Functions by name, which another program calls by `call`. Each gets the received value and all arrays. The second
+---result, if any, is a list of arrays that are sent back; tensors within the first result are appended to it.
 ---@type table<string, fun(value: any, arrays: mr.Tensor[]): any, mr.Tensor[]?>
 M.functions = {}
 
@@ -242,7 +242,7 @@ local function set_parameters(loss, numbers)
   end
 end
 
----Computes a kept loss for a training loop of another program (moonrank_loss_step).
+---Computes a loss that an earlier call made and kept, for a training loop of another program (moonrank_loss_step).
 ---@param loss integer               number of the loss
 ---@param lists mr.Lists|integer     judged lists, or the number of kept ones
 ---@param scores mr.Tensor           [rows], without a graph

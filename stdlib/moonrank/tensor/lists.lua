@@ -94,8 +94,8 @@ local lists_methods = core.classes["mr.Lists"].methods
 function lists_methods:factor_scores(p, q, users, items) return core.factor_scores(p, q, users, items, self) end
 
 ---Returns the same lists with the probabilities with which their rows were drawn as negatives. Losses
----that correct for them read these (mr.losses.sampled_softmax). Batches of a dataset have lists without
----probabilities, except a batch of all lists in their order.
+---that correct for these probabilities read them (mr.losses.sampled_softmax). Batches of a dataset
+---have the probabilities of their rows.
 ---@param q mr.Tensor  [rows] numbers above 0
 ---@return mr.Lists
 ---Example:
@@ -109,10 +109,10 @@ function lists_methods:drawn(q) return probabilities.with(self, q) end
 ---`false` removes them. `lists.weights` and `lists.list_weights` have the weights, or nil.
 ---
 ---A row's weight multiplies the row's term of a list's loss, or the pairs in which it is the better
----row (see mr.Loss). A list's weight multiplies the list's loss in a mean over lists, which is
----divided by the sum of weights. A bound is applied before the list's weight. Relevant rows of
----weight 0 still count in P, the number of relevant rows. A list whose rows all have weight 0 does
----not count.
+---row (see mr.Loss). A list's weight multiplies the list's loss in a mean over lists, which is divided
+---by the sum of weights. A bound is applied before the list's weight. Relevant rows of weight 0 still
+---count in P, the number of relevant rows. A list whose rows all have weight 0 does not count. Losses
+---and metrics without a rule for weights of rows raise an error.
 ---
 ---The slopes of a bound as list weights are a control of that bound in experiments: they train with
 ---its slopes, but without its curvature (last example).
@@ -230,12 +230,13 @@ function lists_methods:pairs(options)
   return setmetatable({ better = better, worse = worse, lists = lists, count = lists.rows }, Pairs)
 end
 
----Writes the grades as TREC judgments, with lines "query 0 document grade". Lists and rows without
----names are named by their numbers, as in mr.data.scored. An existing file is replaced only if it has
----judgments, too. The folder of `path` is created if necessary. A list without rows has no line.
----Grades that are not integers, a document that occurs twice in a list, and empty names are errors.
----Names with blanks are errors, too, unless `escape = true` writes them in an escaped form, which
----mr.data.trec_qrels reads back.
+---Writes the grades as TREC judgments, with lines "query 0 document grade". Lists without names are
+---named by their numbers, and rows without names by their numbers within the list. An existing file is
+---replaced only if it is empty or begins with a judgment. The folder of `path` is created if
+---necessary. A list without rows has no line. Grades that are not integers, a document that occurs
+---twice in a list, and empty names are errors. Names with blanks, or with %% at the beginning, are
+---errors, too, unless `escape = true` writes them in an escaped form, which mr.data.trec_qrels reads
+---back.
 ---@param path string
 ---@param options? mr.data.QrelsOptions
 ---Example:
