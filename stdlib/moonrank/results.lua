@@ -244,9 +244,9 @@ local best_options = declare("mr.results.BestOptions", {
 ---fold counts once. Combinations completed on fewer folds than other combinations are left out, and
 ---a line below the table says so.
 ---
----A trial or combination whose number is NaN is never chosen. For combinations, a line below the
----table says how many have NaN. If another number of the chosen trial or combination contains a
----NaN, an mr.Table shows it as nan, and the table `numbers` lacks it.
+---A trial or combination is never chosen if the number that chooses is NaN. For combinations, a line
+---below the table says how many have NaN. If another number of the chosen trial or combination
+---contains a NaN, an mr.Table shows it as nan, and the table `numbers` lacks it.
 ---@param by? string|string[]
 ---@param options? mr.results.BestOptions
 ---@return table|mr.Table
@@ -345,8 +345,8 @@ function Results:data(number)
   return found and found.entries or {}
 end
 
----Returns the indices `rows` of trials in `data`, sorted by the trials' number `value`, the best
----first. Trials whose number is missing or NaN are left out.
+---Returns the indices `rows` of trials in `data`, sorted by a number that the trials returned, the
+---best first. Trials that did not return this number, or returned NaN, are left out.
 ---@param data mr.results.Columns
 ---@param rows integer[]
 ---@param value? string      name of the number (default: the study's)

@@ -110,8 +110,9 @@ end
 ---Computes, for each relevant row i, how clearly it ranks before all other relevant rows j: the
 ---product over j of $sigma(steepness (s_i - s_j))$. The product is near 1 for a row with a score
 ---far above these rows. Rows that are not relevant have 0. Smooth RR is the sum over rows of this
----product divided by the smooth rank. On the CPU a small product counts as 0. The limit is at most
----2^-32 (float64: 2^-60) of the list's largest product divided by its number of relevant rows.
+---product divided by the smooth rank. On the CPU, products below a limit count as 0. The limit is at
+---most 2^-32 (float64: 2^-60) times the largest product of the list, divided by the number of
+---relevant rows of the list.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.smooth.Options

@@ -174,10 +174,10 @@ local kde_options = declare("mr.stats.KdeOptions", {
     shown = "three bandwidths beyond the values", help = "{lowest, highest} point" },
 })
 
----Computes a density of values with Gaussian kernels. Bandwidth rules are Eqs. 3.31 and 3.30 of
----Silverman (1986); "lscv" searches like R's bw.ucv. NaN is left out and counted in `skipped`. Values
----beyond 1e100 in size, also infinite ones, are errors. It is an error if there are no values, or
----if a rule has to find a bandwidth for values that are all equal.
+---Computes a density of values with Gaussian kernels. The bandwidth rules "silverman" and "scott"
+---are Eqs. 3.31 and 3.30 of Silverman (1986); "lscv" searches like R's bw.ucv. NaN is left out and
+---counted in `skipped`. Values beyond 1e100 in size, also infinite ones, are errors. It is an error
+---if there are no values, or if a rule has to find a bandwidth for values that are all equal.
 ---@param x mr.Tensor|number[]
 ---@param options? mr.stats.KdeOptions
 ---@return { x: mr.Tensor, density: mr.Tensor, bandwidth: number, at_edge: boolean, n: integer, skipped: integer }
@@ -349,9 +349,9 @@ local ecdf_compare_options = declare("mr.stats.EcdfCompareOptions", {
 ---the other sample's. The better function is the lower one if larger values are better, and the
 ---higher one if smaller values are better. A region's `from` and `to` fit the option `shade` of
 ---plots. `area_a` and `area_b` are the areas between the two functions where a or b is better;
----area_a - area_b is the difference of the means, positive if a is better. `ks` is the largest
----distance of the two functions (Kolmogorov-Smirnov), first reached at the value `at`. NaN is left
----out and counted for each sample. Infinite values, and samples without values, are errors.
+---area_a - area_b is the difference of the means, positive if the mean of a is better. `ks` is the
+---largest distance of the two functions (Kolmogorov-Smirnov), first reached at the value `at`. NaN
+---is left out and counted for each sample. Infinite values, and samples without values, are errors.
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
 ---@param options? mr.stats.EcdfCompareOptions

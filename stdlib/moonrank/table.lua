@@ -128,7 +128,7 @@ function Table:column(name)
   return values
 end
 
----Returns the rows as tables of values by column.
+---Returns an array with a table for each row: the row's values by the name of the column.
 ---@return table<string, any>[]
 ---Example: `mr.table{columns = {"loss", "ap"}, rows = {{"ndcg", 0.5}}}:records()[1].ap   --> 0.5`
 function Table:records()

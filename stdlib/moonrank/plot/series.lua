@@ -105,7 +105,7 @@ end
 
 ---Checks the options of one series. Returns the series with its colour and line style, and a name for error messages.
 ---@param given table     options of the series
----@param i integer       number of the series in the figure, which decides its colour
+---@param i integer       number of the series in the figure, which decides its colour without the option `color`
 function M.one(where, given, i, declaration)
   local one = declaration:read(("%s (series %d)"):format(where, i), given)
   local who = one.name ~= nil and ("series '%s'"):format(tostring(one.name)) or "series " .. i
@@ -117,7 +117,7 @@ end
 ---Checks the options of a series of points. Returns the series with tables of numbers: y, x
 ---(default 1, 2, ...), and the lower and upper edges of its band, if given.
 ---@param given table     options of the series
----@param i integer       number of the series in the figure, which decides its colour
+---@param i integer       number of the series in the figure, which decides its colour without the option `color`
 function M.points(where, given, i, declaration)
   local one, who = M.one(where, given, i, declaration)
   one.y = check.not_empty(where, "y of " .. who, M.numbers(where, "y of " .. who, one.y), "number")

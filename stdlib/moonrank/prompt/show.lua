@@ -18,7 +18,7 @@ local function key_text(key)
   return "[" .. (type(key) == "string" and quoted(key) or core.safe_text(tostring(key))) .. "]"
 end
 
----Returns true for a table without a class: its metatable, if it has one, has neither a name nor a text of its own.
+---Returns true for a table without a class: its metatable, if it has one, has neither `__name` nor `__tostring`.
 ---Example: `require("moonrank.prompt.show").is_plain{1, 2}   --> true`
 function M.is_plain(value)
   if type(value) ~= "table" then return false end

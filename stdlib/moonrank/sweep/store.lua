@@ -310,7 +310,8 @@ function Store:data(study, number)
   return by_number
 end
 
----Returns the conventions of trials' metrics, if recorded, by the trial's number: JSON with a text per metric.
+---Returns the conventions of trials' metrics (gain, ties, ...), if recorded, by the trial's number: JSON with a text
+---per metric.
 ---@return table<integer, string>
 function Store:conventions(study)
   local by_number = {}

@@ -41,9 +41,10 @@ local lists_options = declare("mr.ListsOptions", {
 }, weights.options)
 
 ---Makes judged lists: which rows belong to which user or query, and the grade of each row (0 and 1,
----or graded from 0 up; a negative grade or NaN is an error). Write `mr.lists{ {1, 0, 0, 1}, {0, 1,
----0} }`, or the flat forms `mr.lists{ relevance = t, sizes = {4, 3} }` and `mr.lists{ relevance =
----t, ids = qids }`. The flat forms take weights of rows and of lists (see lists:weighted).
+---or graded from 0 up; a negative or infinite grade or NaN is an error). Write `mr.lists{ {1, 0, 0,
+---1}, {0, 1, 0} }`, or the flat forms `mr.lists{ relevance = t, sizes = {4, 3} }` and `mr.lists{
+---relevance = t, ids = qids }`. The flat forms take weights of rows and of lists (see
+---lists:weighted).
 ---@param t number[][]|mr.ListsOptions
 ---@return mr.Lists
 ---Example: `mr.lists{ {1, 0, 0, 1}, {0, 1, 0} }.rows   --> 7`
@@ -108,11 +109,11 @@ function lists_methods:drawn(q) return probabilities.with(self, q) end
 ---carry, and batches have the weights of their lists. Weights that are not given stay as they are;
 ---`false` removes them. `lists.weights` and `lists.list_weights` have the weights, or nil.
 ---
----A row's weight multiplies the row's term of a list's loss, or the pairs in which it is the better
----row (see mr.Loss). A list's weight multiplies the list's loss in a mean over lists, which is divided
----by the sum of weights. A bound is applied before the list's weight. Relevant rows of weight 0 still
----count in P, the number of relevant rows. A list whose rows all have weight 0 does not count. Losses
----and metrics without a rule for weights of rows raise an error.
+---A row's weight multiplies the row's term of a list's loss, or the terms of the pairs in which this
+---row is the better one (see mr.Loss). A list's weight multiplies the list's loss in a mean over
+---lists, which is divided by the sum of weights. A bound is applied before the list's weight. Relevant
+---rows of weight 0 still count in P, the number of relevant rows. A list whose rows all have weight 0
+---does not count. Losses and metrics without a rule for weights of rows raise an error.
 ---
 ---The slopes of a bound as list weights are a control of that bound in experiments: they train with
 ---its slopes, but without its curvature (last example).
@@ -219,7 +220,7 @@ function Pairs:__tostring() return ("mr.Pairs: %d pairs of rows of %d lists"):fo
 ---Returns the pairs of rows of each list with unequal grades, such as for a loss of pairs. Row numbers
 ---count the rows of all lists, from 1, so `scores:rows(pairs.better)` has the score of each pair's
 ---better row. Pairs are ordered by list, then by better row, then by worse row. A list of n rows has
----up to n (n - 1) / 2 pairs, each of which takes 28 bytes.
+---up to n (n - 1) / 2 pairs. Each pair takes 20 bytes, and 8 more after the field `list` is read.
 ---@param options? mr.PairsOptions
 ---@return mr.Pairs
 ---Example: `mr.lists{{0, 2, 1}}:pairs().better   --> {2, 2, 3}  mr.Tensor {3} int64`

@@ -29,8 +29,8 @@ function M.stack(tensors, dim)
   return core.stack(tensors, dim or 1)
 end
 
----Returns running sums: entry i is the sum of the entries 1 to i. With `lists`, the sums of each list
----begin at its first row, as by lists:cumsum.
+---Returns the running sums of a vector: entry i is the sum of the entries 1 to i. With `lists`, the
+---sums of each list begin at its first row, as by lists:cumsum.
 ---@param lists? mr.Lists  default: all entries are one list
 ---@return mr.Tensor       differentiable
 ---Example: `mr.tensor{1, 2, 3}:cumsum()   --> {1, 3, 6}  mr.Tensor {3} float32`
