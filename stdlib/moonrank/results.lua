@@ -127,12 +127,13 @@ end
 
 ---Adds the study to a journal of Optuna: a file that `optuna-dashboard journal.log` shows, and that
 ---`optuna.storages.JournalStorage(JournalFileBackend("journal.log"))` loads in Python. Trials that
----have ended are added with their parameters, value, reported values, times and state; a killed trial
----has failed there, and so has a trial without a value. Other returned numbers, the trial's number
----and its seed are attributes of the trial. Lines are only added: later calls add the trials that
----have ended since, and a journal may have several studies. The option `optuna` of mr.sweep does this
----while the sweep runs. An existing file that is not a journal is an error, and so is a journal in
----which another sweep or program has a study of this name.
+---have ended are added with their parameters, value, times and state, and with the reported values
+---of the study's metric (or of the only reported number). A killed trial has failed there, and so
+---has a trial without a value. Other returned numbers, the trial's number and its seed are
+---attributes of the trial. Lines are only added: later calls add the trials that have ended since,
+---and a journal may have several studies. The option `optuna` of mr.sweep does this while the sweep
+---runs. An existing file that is not a journal is an error, and so is a journal in which another
+---sweep or program has a study of this name.
 ---@param path string
 ---@return integer added  number of trials
 ---Example:

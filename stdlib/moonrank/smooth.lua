@@ -125,7 +125,8 @@ end
 
 ---Computes the logarithm of smooth reciprocal rank (mr.smooth.rr), to be maximized. If many rows are
 ---relevant, smooth RR and its gradient vanish. This logarithm does not, because it is computed from
----the logarithms of the terms. A list with only relevant rows, or with none, has the value 0.
+---the logarithms of the terms. A list with only relevant rows, or with none, has the value 0. Weights
+---of rows (lists:weighted) have no effect.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.smooth.Options

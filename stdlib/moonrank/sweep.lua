@@ -293,9 +293,9 @@ end
 ---Under `mpirun` or `srun`, each started process has one worker. The first process writes the
 ---store, continues the script, and is the only one that prints. All other processes stay in their
 ---first `mr.sweep` until the first process ends. All processes need access to the folder of the
----script and of the store. If a worker ends, its trial ends as it does on one machine. If a process
----ends, the launcher ends all processes (unless `mpirun --enable-recovery`); the sweep can be
----continued later.
+---script and of the store. If a worker crashes, its trial counts as killed, as on one machine. If a
+---process ends, the launcher ends all processes (unless `mpirun --enable-recovery`); the sweep can
+---be continued later.
 ---@param options mr.SweepOptions
 ---@return mr.Results
 function M.sweep(options)
