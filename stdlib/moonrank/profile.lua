@@ -177,8 +177,8 @@ local profile_options = declare("mr.ProfileOptions", {
 ---
 ---A table of phases follows: batches (made of a dataset), forward (models and losses), bounds,
 ---backward, step (of the optimizer), evaluation, and other. A phase excludes the phases within it.
----If tensors are on the GPU, the profile waits for each operation, so that times are those of the
----GPU's work. Epochs are then not replayed from a recording, and the profile says so. Numerical
+---If tensors are on the GPU, the profile waits for each operation, and says so below its tables:
+---times are then those of the GPU's work. Epochs are then not replayed from a recording. Numerical
 ---results do not change.
 ---
 ---Returns the profile, and then what the function returned. Errors of the function are raised

@@ -127,12 +127,13 @@ end
 
 ---Adds the study to a journal of Optuna: a file that `optuna-dashboard journal.log` shows, and that
 ---`optuna.storages.JournalStorage(JournalFileBackend("journal.log"))` loads in Python. Trials that
----have ended are added with their parameters, value, reported values, times and state; a killed trial
----has failed there, and so has a trial without a value. Other returned numbers, the trial's number
----and its seed are attributes of the trial. Lines are only added: later calls add the trials that
----have ended since, and a journal may have several studies. The option `optuna` of mr.sweep does this
----while the sweep runs. An existing file that is not a journal is an error, and so is a journal in
----which another sweep or program has a study of this name.
+---have ended are added with their parameters, value, times and state, and with the reported values
+---of the study's metric (or of the only reported number). A killed trial has failed there, and so
+---has a trial without a value. Other returned numbers, the trial's number and its seed are
+---attributes of the trial. Lines are only added: later calls add the trials that have ended since,
+---and a journal may have several studies. The option `optuna` of mr.sweep does this while the sweep
+---runs. An existing file that is not a journal is an error, and so is a journal in which another
+---sweep or program has a study of this name.
 ---@param path string
 ---@return integer added  number of trials
 ---Example:
@@ -168,8 +169,8 @@ local trials_options = declare("mr.results.TrialsOptions", {
 }, where_options)
 
 ---Returns a table with a row for each trial: its number, state, parameters, value, other returned
----numbers, seconds, and why the trial failed. A number that a trial returned as NaN is shown as nan. A
----number that the trial did not return is blank.
+---numbers, seconds, and why the trial failed or ended early. A number that a trial returned as NaN is
+---shown as nan. A number that the trial did not return is blank.
 ---@param options? mr.results.TrialsOptions
 ---@return mr.Table
 function Results:trials(options)
@@ -244,9 +245,9 @@ local best_options = declare("mr.results.BestOptions", {
 ---fold counts once. Combinations completed on fewer folds than other combinations are left out, and
 ---a line below the table says so.
 ---
----A trial or combination whose number is NaN is never chosen. For combinations, a line below the
----table says how many have NaN. If another number of the chosen trial or combination contains a
----NaN, an mr.Table shows it as nan, and the table `numbers` lacks it.
+---A trial or combination is never chosen if the number that chooses is NaN. For combinations, a line
+---below the table says how many have NaN. If another number of the chosen trial or combination
+---contains a NaN, an mr.Table shows it as nan, and the table `numbers` lacks it.
 ---@param by? string|string[]
 ---@param options? mr.results.BestOptions
 ---@return table|mr.Table
@@ -345,8 +346,8 @@ function Results:data(number)
   return found and found.entries or {}
 end
 
----Returns the indices `rows` of trials in `data`, sorted by the trials' number `value`, the best
----first. Trials whose number is missing or NaN are left out.
+---Returns the indices `rows` of trials in `data`, sorted by a number that the trials returned, the
+---best first. Trials that did not return this number, or returned NaN, are left out.
 ---@param data mr.results.Columns
 ---@param rows integer[]
 ---@param value? string      name of the number (default: the study's)
@@ -459,11 +460,11 @@ local parallel_options = declare("mr.results.ParallelOptions", {
 }, value_options, direction_options)
 
 ---Draws combinations of parameters in parallel coordinates. Each parameter has an axis with its own
----scale (logarithmic if the search space is), and the returned number has an axis. Each completed
----trial with a finite number is a line, coloured by this number, with the best tenth on top. Pruned,
----failed and killed trials are lines that end before the number's axis; each of these states has a
----look of its own in the legend. With the option `trials`, they are left out. A line passes an axis
----at "none" if the parameter does not apply to the trial.
+---scale, linear or logarithmic, and the returned number has an axis. Each completed trial with a
+---finite number is a line, coloured by this number, with the best tenth on top. Pruned, failed and
+---killed trials are lines that end before the number's axis; each of these states has a look of its
+---own in the legend. With the option `trials`, they are left out. A line passes an axis at "none"
+---if the parameter does not apply to the trial.
 ---@param options? mr.results.ParallelOptions
 ---@return mr.Figure
 function Results:parallel(options)

@@ -62,7 +62,7 @@ end
 ---
 ---   $1 / IDCG sum_i (2^(y_i) - 1) / log2(1 + R_i)$
 ---
----A grade y above 1000 is an error, and the ideal DCG is exact. A list without relevant rows has
+---A grade y above 1000 is an error, and the ideal DCG is exact. A list whose grades are all 0 has
 ---the value 0. Weights of rows (lists:weighted) multiply the gains, also in the ideal DCG. In the
 ---other smooth metrics of this module except log_rr, they multiply the terms of relevant rows.
 ---@param scores mr.Tensor  [rows]
@@ -110,8 +110,9 @@ end
 ---Computes, for each relevant row i, how clearly it ranks before all other relevant rows j: the
 ---product over j of $sigma(steepness (s_i - s_j))$. The product is near 1 for a row with a score
 ---far above these rows. Rows that are not relevant have 0. Smooth RR is the sum over rows of this
----product divided by the smooth rank. On the CPU a small product counts as 0. The limit is at most
----2^-32 (float64: 2^-60) of the list's largest product divided by its number of relevant rows.
+---product divided by the smooth rank. On the CPU, products below a limit count as 0. The limit is at
+---most 2^-32 (float64: 2^-60) times the largest product of the list, divided by the number of
+---relevant rows of the list.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.smooth.Options
@@ -124,7 +125,8 @@ end
 
 ---Computes the logarithm of smooth reciprocal rank (mr.smooth.rr), to be maximized. If many rows are
 ---relevant, smooth RR and its gradient vanish. This logarithm does not, because it is computed from
----the logarithms of the terms. A list with only relevant rows, or with none, has the value 0.
+---the logarithms of the terms. A list with only relevant rows, or with none, has the value 0. Weights
+---of rows (lists:weighted) have no effect.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.smooth.Options

@@ -88,15 +88,16 @@ function M.permutation(a, b, options)
   return record("permutation", core.permutation_test(tensor(where, a), tensor(where, b), o.orders, o.seed))
 end
 
----Describes how values, such as a metric of each user, are distributed: mean, mean of the worst tenth
----of the users, CVaR, Gini coefficient and quantiles, each with a bootstrap percentile interval.
----`worst_decile` is the mean of the ceil(n/10) smallest values. `cvar_10` is the mean of the lowest
----10 % of the probability: a value counts in part if n/10 is not whole (Rockafellar & Uryasev 2000).
----`gini` is 0 if all values are equal, and near 1 if one user has everything; it has no factor
----n/(n - 1), is NaN if all values are 0, and an error for negative values. Its interval is NaN if a
----bootstrap sample has only zeros. Quantiles are interpolated (type 7 of Hyndman & Fan 1996, as in
----NumPy and R). NaN values are left out and counted in `skipped`. Without values, all results are
----NaN. Values beyond 1e100 in size are errors.
+---Describes how values, such as a metric of each user, are distributed: mean, mean of the worst
+---tenth of the users, CVaR, Gini coefficient and quantiles, each with a bootstrap percentile
+---interval. `worst_decile` is the mean of the ceil(n/10) smallest values. `cvar_10` is the mean of
+---the lowest 10 % of the probability: a value counts in part if n/10 is not whole (Rockafellar &
+---Uryasev 2000). `gini` is 0 if all values are equal, and near 1 if one user has everything; it has
+---no factor n/(n - 1), is NaN if all values are 0, and an error for negative values. The option
+---`gini = false` leaves it out. The interval of `gini` is NaN if a bootstrap sample has only zeros.
+---Quantiles are interpolated (type 7 of Hyndman & Fan 1996, as in NumPy and R). NaN values are left
+---out and counted in `skipped`. Without values, all results are NaN. Values beyond 1e100 in size are
+---errors.
 ---@param x mr.Tensor|number[]
 ---@param options? mr.stats.DistributionOptions
 ---@return mr.stats.Distribution
@@ -173,10 +174,10 @@ local kde_options = declare("mr.stats.KdeOptions", {
     shown = "three bandwidths beyond the values", help = "{lowest, highest} point" },
 })
 
----Computes a density of values with Gaussian kernels. Bandwidth rules are Eqs. 3.31 and 3.30 of
----Silverman (1986); "lscv" searches like R's bw.ucv. NaN is left out and counted in `skipped`. Values
----beyond 1e100 in size, also infinite ones, are errors. It is an error if there are no values, or
----if a rule has to find a bandwidth for values that are all equal.
+---Computes a density of values with Gaussian kernels. The bandwidth rules "silverman" and "scott"
+---are Eqs. 3.31 and 3.30 of Silverman (1986); "lscv" searches like R's bw.ucv. NaN is left out and
+---counted in `skipped`. Values beyond 1e100 in size, also infinite ones, are errors. It is an error
+---if there are no values, or if a rule has to find a bandwidth for values that are all equal.
 ---@param x mr.Tensor|number[]
 ---@param options? mr.stats.KdeOptions
 ---@return { x: mr.Tensor, density: mr.Tensor, bandwidth: number, at_edge: boolean, n: integer, skipped: integer }
@@ -277,12 +278,12 @@ local spline_options = declare("mr.stats.SplineOptions", {
 ---@field gcv number  generalised cross validation
 
 ---Fits a cubic smoothing spline of y over x, with a confidence band. `range` must lie within the
----values of x. The penalty on curvature is chosen by generalised cross validation (Craven & Wahba
----1979). The band is from the spline's posterior standard error (Wahba 1983). Pairs of equal x
----count as one pair with their mean and their total weight. Pairs with NaN on either side are left
----out and counted in `skipped`. It is an error if values are beyond 1e100 in size or infinite, or
----if there are fewer than three different x. The band is NaN if the spline leaves no degrees of
----freedom for the residuals.
+---values of x. Unless `lambda` is given, generalised cross validation chooses the penalty on
+---curvature (Craven & Wahba 1979). The band is from the spline's posterior standard error (Wahba
+---1983). Pairs of equal x count as one pair with their mean and their total weight. Pairs with NaN
+---on either side are left out and counted in `skipped`. It is an error if values are beyond 1e100
+---in size or infinite, or if there are fewer than three different x. The band is NaN if the spline
+---leaves no degrees of freedom for the residuals.
 ---@param x mr.Tensor|number[]
 ---@param y mr.Tensor|number[]
 ---@param options? mr.stats.SplineOptions
@@ -348,9 +349,9 @@ local ecdf_compare_options = declare("mr.stats.EcdfCompareOptions", {
 ---the other sample's. The better function is the lower one if larger values are better, and the
 ---higher one if smaller values are better. A region's `from` and `to` fit the option `shade` of
 ---plots. `area_a` and `area_b` are the areas between the two functions where a or b is better;
----area_a - area_b is the difference of the means, positive if a is better. `ks` is the largest
----distance of the two functions (Kolmogorov-Smirnov), first reached at the value `at`. NaN is left
----out and counted for each sample. Infinite values, and samples without values, are errors.
+---area_a - area_b is the difference of the means, positive if the mean of a is better. `ks` is the
+---largest distance of the two functions (Kolmogorov-Smirnov), first reached at the value `at`. NaN
+---is left out and counted for each sample. Infinite values, and samples without values, are errors.
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
 ---@param options? mr.stats.EcdfCompareOptions

@@ -244,8 +244,8 @@ end
 ---
 ---Each trial is a row of the store file as soon as it begins. Its result, or the reason why it
 ---failed, is written when it ends. Running the script again continues where it stopped. It is an
----error if the space, sampler, seed, settings, code or data have changed; the error names what
----changed. `force = true` continues anyway.
+---error if the space, sampler, pruner, seed, metric, direction, settings, code or data have changed;
+---the error names what changed. `force = true` continues anyway.
 ---
 ---The code of the trials is `run` with the functions and values that it captures (tables, tensors,
 ---data and objects by their content), the named values of the space, the globals that `run` names,
@@ -266,9 +266,12 @@ end
 ---version is an error, unless `mix_numerics = true`. The metric cannot change once trials have
 ---results, even with `force`.
 ---
----Trials run in worker processes; with `workers = 0`, in this process. A worker starts the script
----anew, and takes trials when the script calls `mr.sweep`. The output of each worker goes to a file
----in the folder STORE.files, beside the store. Results do not depend on the number of workers.
+---Trials run in worker processes. With `workers = 0`, they run in this process, and so they do
+---without the option if no worker can start the script anew, e.g. at the prompt. A worker starts the
+---script anew, and takes trials when the script calls `mr.sweep`. The output of each worker goes to a
+---file in the folder STORE.files, beside the store. Results do not depend on the number of workers,
+---except that a new study of tpe or of a pruner may get a larger default of the option `generation`
+---with more workers.
 ---Trials begin in the order of their numbers. The displayed time left is the mean time of the
 ---finished trials, times the number of trials left, divided by the workers.
 ---
@@ -290,9 +293,9 @@ end
 ---Under `mpirun` or `srun`, each started process has one worker. The first process writes the
 ---store, continues the script, and is the only one that prints. All other processes stay in their
 ---first `mr.sweep` until the first process ends. All processes need access to the folder of the
----script and of the store. If a worker ends, its trial ends as it does on one machine. If a process
----ends, the launcher ends all processes (unless `mpirun --enable-recovery`); the sweep can be
----continued later.
+---script and of the store. If a worker crashes, its trial counts as killed, as on one machine. If a
+---process ends, the launcher ends all processes (unless `mpirun --enable-recovery`); the sweep can
+---be continued later.
 ---@param options mr.SweepOptions
 ---@return mr.Results
 function M.sweep(options)

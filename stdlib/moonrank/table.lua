@@ -18,7 +18,7 @@ local M = { csv_text = escape.csv, text_of_csv = escape.of_csv, escape_html = es
 ---@field notes string[]   lines below the table, in text, HTML, LaTeX and Markdown
 local Table = check.class("mr.Table")
 
----Returns a number as text by a format. A number that rounds to 0 has no sign.
+---Returns a number as text by a format. With a format such as "%.4f", a negative number that rounds to 0 has no sign.
 ---@param format string  as string.format takes it
 ---Example: `require("moonrank.table").digits("%.4f", -1e-9)   --> 0.0000`
 function M.digits(format, value) return (format:format(value):gsub("^%-(0%.?0*)$", "%1")) end
@@ -128,7 +128,7 @@ function Table:column(name)
   return values
 end
 
----Returns the rows as tables of values by column.
+---Returns an array with a table for each row: the row's values by the name of the column.
 ---@return table<string, any>[]
 ---Example: `mr.table{columns = {"loss", "ap"}, rows = {{"ndcg", 0.5}}}:records()[1].ap   --> 0.5`
 function Table:records()

@@ -286,8 +286,8 @@ function tensor:clamp(options)
   return core.clamp(self, options.min, options.max)
 end
 
----Applies a fully connected layer to this tensor x [rows, inputs] in one operation: activation(x
----weight + bias).
+---Applies a fully connected layer to this tensor x [rows, inputs] in one operation:
+---activation(x:matmul(weight) + bias).
 ---@param weight mr.Tensor  [inputs, outputs]
 ---@param bias mr.Tensor    [1, outputs]
 ---@param activation? string  "none" (default), "relu", "tanh", "sigmoid" or "softplus"
@@ -298,8 +298,8 @@ function tensor:linear(weight, bias, activation) return core.layer(self, weight,
 local core_dropout = tensor.dropout
 
 ---Returns the tensor after dropout: entries are set to 0 with probability `rate` (at least 0, below
----1), and the other entries are divided by 1 - rate. The choice of entries depends only on `seed`
----and `stream`. Without a seed, it depends on the number of the call (see mr.seed).
+---1), and the other entries are divided by 1 - rate. With a seed, calls with equal `rate`, `seed`
+---and `stream` choose the same entries. Without a seed, every call chooses others (see mr.seed).
 ---@param rate number
 ---@param seed? integer
 ---@param stream? string  default "dropout"
@@ -312,7 +312,8 @@ end
 
 ---Makes this tensor a leaf that collects gradients. Operations on this tensor are recorded from now
 ---on (x.tracked is then true), and `backward` adds to its `grad`. Other tensors with the same
----entries, such as results of detach(), are not affected. An int64 tensor is an error.
+---entries, such as results of detach(), are not affected. An int64 tensor is an error, and so is a
+---tensor that was computed from tensors with gradients.
 ---@return mr.Tensor  itself
 ---Example:
 ---local x = mr.tensor{1, 3}:requires_grad()

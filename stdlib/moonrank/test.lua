@@ -122,9 +122,10 @@ local function contains(text, part)
   return false
 end
 
----Checks that `f` raises an error whose text contains every given part (plain text); returns the
----whole text of the error. Give key words, not a sentence: the name of the argument and the value
----that was found. Then the test survives a new wording of the error.
+---Checks that `f` raises an error whose text contains every given part (plain text) as a whole word
+---or number: "1" does not match 10. Returns the whole text of the error. Give key words, not a
+---sentence: the name of the argument and the value that was found. Then the test survives a new
+---wording of the error.
 ---@param f function
 ---@param ... string
 ---@return string

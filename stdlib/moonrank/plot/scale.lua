@@ -54,9 +54,10 @@ end
 -- True for a y axis of small range, e.g. of shares: its ticks may lie between integers.
 local function may_be_between(axis, name) return name == "y" and axis.hi - axis.lo < 4 end
 
----Returns an axis that covers the finite values, with the share `o.pad` of their range empty at each end, or an axis
----with the range `o.range`. Without a range, it is an error if no value can be drawn. The range of a logarithmic axis
----must be positive.
+---Returns an axis with the range `o.range`, or else an axis that covers the values that can be drawn (`shows`). The
+---share `o.pad` of their range is added at each end, but the axis reaches 0 at most, if no value lies beyond 0. If all
+---values are equal, the axis is widened around them. Without a range, it is an error if no value can be drawn. The
+---range of a logarithmic axis must be positive.
 ---@param o { name: string, label?: string, log?: boolean, range?: number[], values: number[], pad: number }
 ---@return mr.plot.Axis
 function M.axis(where, o)

@@ -43,8 +43,9 @@ local band = declare("mr.plot.Band", {
 
 M.line_options = declare("mr.plot.Line", {}, M.points_options, band, M.style)
 
----Returns true if the value is a tensor with `dims` dimensions, and false if it is a table or another
----plain value. A tensor with another number of dimensions, or another object, is an error.
+---Returns true if the value is a tensor with `dims` dimensions, and false if it is a table, number,
+---text or other value of Lua. A tensor with another number of dimensions is an error, and so are
+---other userdata, such as lists or files.
 ---@param name string   what the value is, for errors
 function M.is_tensor(where, name, value, dims)
   if type(value) ~= "userdata" then return false end
@@ -104,7 +105,7 @@ end
 
 ---Checks the options of one series. Returns the series with its colour and line style, and a name for error messages.
 ---@param given table     options of the series
----@param i integer       number of the series in the figure, which decides its colour
+---@param i integer       number of the series in the figure, which decides its colour without the option `color`
 function M.one(where, given, i, declaration)
   local one = declaration:read(("%s (series %d)"):format(where, i), given)
   local who = one.name ~= nil and ("series '%s'"):format(tostring(one.name)) or "series " .. i
@@ -116,7 +117,7 @@ end
 ---Checks the options of a series of points. Returns the series with tables of numbers: y, x
 ---(default 1, 2, ...), and the lower and upper edges of its band, if given.
 ---@param given table     options of the series
----@param i integer       number of the series in the figure, which decides its colour
+---@param i integer       number of the series in the figure, which decides its colour without the option `color`
 function M.points(where, given, i, declaration)
   local one, who = M.one(where, given, i, declaration)
   one.y = check.not_empty(where, "y of " .. who, M.numbers(where, "y of " .. who, one.y), "number")

@@ -3,8 +3,8 @@ local check = require "moonrank.check"
 
 local M = {}
 
----Returns a text in which every line break is "\n" and tabs are spaces. Control characters and
----invalid UTF-8 are errors.
+---Returns a text in which every line break is "\n" and tabs are spaces. Other control characters,
+---invalid UTF-8, and the characters U+FFFE and U+FFFF are errors.
 ---Example: `#require("moonrank.plot.text").plain("two\r\nlines")   --> 9`
 function M.plain(text)
   text = tostring(text)
@@ -25,8 +25,9 @@ end
 -- the beginning of a string).
 local double = { ["\n"] = "'.\"\\n\".'", ["'"] = "'.\"'\".'" }
 
----Returns a text as a gnuplot string with exactly these characters. The string is in single quotes,
----because gnuplot runs commands in backticks within double quotes.
+---Returns an expression of gnuplot whose value is the text, with the line breaks and tabs of `plain`.
+---Single quotes are used where possible, because gnuplot runs commands in backticks within double
+---quotes.
 ---Example: `require("moonrank.plot.text").quote("it's `ls`")   --> 'it'."'".'s `ls`'`
 function M.quote(text) return "'" .. M.plain(text):gsub("[\n']", double) .. "'" end
 

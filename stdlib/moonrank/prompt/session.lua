@@ -135,9 +135,9 @@ local function settled_error(text, name, message)
   return require("moonrank.prompt.advice").python_block(text, name) or message
 end
 
----Compiles typed text (an expression, statements, or both after a semicolon) to a function that returns the
----expression's values. Returns nil and the error for wrong text, for an assignment to a constant, and for a `<close>`
----variable outside of every block.
+---Compiles typed text (an expression, statements, or statements, a semicolon and an expression) to a function that
+---returns the expression's values. Returns nil and the error for wrong text, for an assignment to a constant, and for a
+---`<close>` variable outside of every block.
 ---@param name? string  name of the text in error messages; default "stdin"
 function M.compile(text, name)
   name = name or "stdin"

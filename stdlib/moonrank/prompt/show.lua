@@ -18,7 +18,7 @@ local function key_text(key)
   return "[" .. (type(key) == "string" and quoted(key) or core.safe_text(tostring(key))) .. "]"
 end
 
----Returns true for a table without a class: its metatable, if it has one, has neither a name nor a text of its own.
+---Returns true for a table without a class: its metatable, if it has one, has neither `__name` nor `__tostring`.
 ---Example: `require("moonrank.prompt.show").is_plain{1, 2}   --> true`
 function M.is_plain(value)
   if type(value) ~= "table" then return false end
@@ -171,8 +171,8 @@ local function function_text(f)
   return ("%s, defined in %s:%d"):format(tostring(f), info.short_src, info.linedefined)
 end
 
----Returns the text that the prompt shows for a value: a table with the tables in it, in at most 40 entries, a function
----by its documentation, and any other value by tostring.
+---Returns the text that the prompt shows for a value. A table without a class is shown by its first 40 entries and the
+---tables in them, a function by its documentation or the place of its definition, and any other value by tostring.
 ---@param width? integer  columns of a line; default 100
 ---Example: `require("moonrank.prompt.show").text{1, {2, 3}, name = "x"}   --> {1, {2, 3}, name = "x"}`
 function M.text(value, width)
@@ -183,8 +183,8 @@ function M.text(value, width)
   return core.safe_text(tostring(value), true)
 end
 
----Returns values as the function `print` writes them: a table without a class as the prompt shows it,
----any other value unchanged.
+---Returns values as the function `print` writes them: a table without a class as the prompt shows it.
+---Any other value, and a module of the library, is returned unchanged.
 ---@param ... any
 ---@return any ...
 ---Example: `require("moonrank.prompt.show").printed({1, 2}, "x")   --> {1, 2}, x`

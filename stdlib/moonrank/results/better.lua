@@ -3,7 +3,7 @@ local registry = require "moonrank.metrics.registry"
 
 local M = {}
 
----Returns the direction of a number of a study's trials; nil if it is not known.
+---Returns "maximize" or "minimize" for a number that trials of a study return; nil if it is not known which.
 ---@param name string  of the number; "value" is the study's
 function M.direction(results, name)
   local study = results.study

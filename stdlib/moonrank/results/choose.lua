@@ -99,8 +99,8 @@ end
 function M.said() return { combinations = 0, lacking = 0, nan = 0, trials = 0, cells = 0 } end
 
 ---Returns the lines below a table of the best parameter combinations. They say how many combinations were left out
----because they lack values of the parameters in `over`, or because their mean is NaN. The list is empty if none was
----left out.
+---because they lack values of the parameters in `over`, or because their mean is NaN. A further line says if no
+---combination has all values of these parameters.
 ---@param over string[]  names of parameters
 function M.notes(said, over)
   local names, notes = table.concat(over, ", "), {}
@@ -133,7 +133,7 @@ end
 
 ---Returns a table with a row for each group of trials with equal values of the parameters in `by`: the combination of
 ---the other parameters that has the best mean of the column `on` over the values of the parameters in `over`, and its
----mean of every returned number.
+---mean of every returned number. A group in which no combination has a mean is left out.
 ---@param by string[]     parameters to group by
 ---@param over string[]   parameters to take means over
 ---@param rows integer[]  trials to choose from

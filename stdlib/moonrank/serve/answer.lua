@@ -86,7 +86,8 @@ local function shown(path, memory, parts)
   return told(500, "The page cannot be made", tostring(code), nil, true)
 end
 
----Answers a request about the store at `path`. A store that cannot be read gives a page that says why and is refreshed.
+---Answers a request about the store at `path`. A store that cannot be read gives a page that says why and reloads
+---itself.
 ---@param guard { port: integer, token?: string }  the server's port, and the token that requests must have; without a
 ---   token, only requests to this machine's own name, such as localhost, are answered
 ---@param asked { method: string, target: string, host: string, cookie: string }

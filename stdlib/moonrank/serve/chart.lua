@@ -7,7 +7,8 @@ local width <const>, height <const> = 640, 300
 local left <const>, right <const>, top <const>, bottom <const> = 68, 14, 12, 42
 local most_points <const> = 400  -- largest number of points of one line; the eye could not tell more points apart
 
----Largest number of dots in a figure that have titles and links. More dots are drawn without them, which is faster.
+---Largest number of trials whose dots in a figure all have titles and links. With more trials, most dots are drawn
+---without titles and links, which is faster.
 M.most_named = 500
 
 -- Numbers outside these limits are not drawn, because their differences may not be finite.

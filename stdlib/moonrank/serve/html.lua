@@ -9,7 +9,7 @@ local M = {}
 ---Example: `require("moonrank.serve.html").text "<b>"   --> &lt;b&gt;`
 function M.text(value) return escape_html(core.safe_text(tostring(value), true)) end
 
----Returns a number, text or boolean of a store as HTML text with few digits; a dash for nil.
+---Returns a number, text or boolean of a store as HTML text, floats with five significant digits; a dash for nil.
 ---Example: `require("moonrank.serve.html").value(0.123456789)   --> 0.12346`
 function M.value(value)
   if value == nil then return "&ndash;" end

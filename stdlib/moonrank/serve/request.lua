@@ -61,7 +61,7 @@ end
 
 local loopback = { ["127.0.0.1"] = true, ["::1"] = true }
 
----Returns true for 127.0.0.1 and ::1, the addresses that only this machine can reach.
+---Returns true for 127.0.0.1 and ::1, which only this machine can reach, and false for any other address.
 ---@param address string
 function M.is_loopback(address) return loopback[address] == true end
 

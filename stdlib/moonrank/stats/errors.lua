@@ -57,7 +57,8 @@ end
 
 ---Returns the pairwise accuracy of scores: among all pairs of rows of a list with unequal grades,
 ---the share that the scores order like the grades. A pair with equal scores counts a half. The
----result is NaN if no list has unequal grades, or if a score is NaN.
+---result is NaN if no list has unequal grades, or if a score is NaN. Scores beyond 1e100 in size,
+---also infinite ones, are errors.
 ---@param scores mr.Tensor|number[]  [rows]
 ---@param lists mr.Lists
 ---@return number

@@ -29,8 +29,8 @@ function M.words(threads)
 end
 
 ---Returns the name of the file in which a function is defined, and the SHA-256 of the file's text. For code that is not
----in a file, it returns "the code typed" and the SHA-256 of the code. If the file is missing, it returns the file's
----path and the SHA-256 of "@PATH".
+---in a file, it returns "the code typed" and the SHA-256 of the name of Lua's chunk, such as "=stdin", or of the code
+---if the chunk has no name. If the file is missing, it returns the file's path and the SHA-256 of "@PATH".
 ---@return string name, string sum
 function M.script_of(f)
   local source = debug.getinfo(f, "S").source

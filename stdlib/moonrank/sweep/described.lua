@@ -77,7 +77,8 @@ local function both(a, b)
 end
 
 ---Returns the parameters of a search space by name, from the text that Space:describe made. Parameters of one name
----under different conditions are combined to one that covers both. Lines that are not a parameter are skipped.
+---under different conditions are combined: two numbers to a range that covers both, and two choices to one with the
+---values of both. A choice and a number give the choice. Lines that are not a parameter are skipped.
 ---@return table<string, mr.sweep.Described>
 ---Example: `require("moonrank.sweep.described").read("lr = loguniform(0.001, 0.1)").lr.high   --> 0.1`
 function M.read(description)

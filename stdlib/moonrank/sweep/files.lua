@@ -34,7 +34,8 @@ local function trial_folders(folder)
   return found
 end
 
----Raises an error if a study's folder has checkpoints but the store lacks the study: it would resume another one.
+---Raises an error if a study's folder has checkpoints but the store lacks the study, because its trials would resume
+---the training of another study.
 function M.check(folder, store, name)
   if store:study(name) then return end
   for _, of_trial in pairs(trial_folders(folder)) do

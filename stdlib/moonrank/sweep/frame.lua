@@ -54,7 +54,8 @@ local function read(bytes, at, depth)
   return out, next_at
 end
 
----Returns the value that `pack` converted to these bytes. Malformed bytes are an error.
+---Returns the value that `pack` converted to these bytes. Malformed bytes, and tables nested more than 64 deep, are
+---errors.
 ---Example: `require("moonrank.sweep.frame").unpack(require("moonrank.sweep.frame").pack{a = 1}).a   --> 1`
 function M.unpack(bytes)
   local value, at = read(bytes, 1, 0)
@@ -95,7 +96,8 @@ function M.json_object(values)
   return M.to_json(shown)
 end
 
----Parses a text that `to_json` wrote and returns the table. Any other text is an error.
+---Parses a JSON object of strings, numbers and booleans, such as `to_json` writes, and returns it as a table. Nested
+---objects, arrays and texts that are not a JSON object are errors.
 ---@return table<string, any>
 ---Example: `require("moonrank.sweep.frame").from_json('{"a":2}').a   --> 2`
 function M.from_json(text)

@@ -20,8 +20,8 @@ local hyperband_options = declare("mr.sweep.HyperbandOptions", {
 ---@field resources integer[]   step of each rung; the last one is max_resource
 
 ---Returns the brackets of one pass of hyperband. A bracket says how many trials reach each rung (a step at which trials
----pause), and the step of each rung. The bracket with the most trials is first. The arguments are the options of the
----pruner.
+---pause or, at the last rung, end), and the step of each rung. The bracket with the most trials is first. The arguments
+---are the options of the pruner.
 ---@param max_resource integer
 ---@param factor integer
 ---@param min_resource integer
@@ -85,7 +85,8 @@ end
 
 local function report_at(trial, step) return generations.first_report(trial.so_far or {}, step) end
 
----Returns how many rungs (steps at which trials pause) a trial has reached, without the last: it ends there.
+---Returns how many rungs (steps at which trials pause) a trial has reached. The last step of its bracket, at which a
+---trial ends, does not count.
 ---@param trial { number: integer, so_far?: { step: integer, value: number }[] }  so_far: its reports
 function Hyperband:passed(trial)
   local bracket = self:bracket_of(trial.number)

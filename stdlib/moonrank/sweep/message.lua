@@ -6,8 +6,8 @@ local M = {}
 local is_about_trial = { report = true, ["end"] = true }
 
 ---Returns the message (a table) that a worker sent as bytes; nil if the bytes are not a message, or if the worker
----cannot send this message now. A message about a trial must have the number of the worker's present trial, because a
----late message may be about a trial that has ended.
+---cannot send this message now. The field `turn` of a message about a trial must be the argument `turn`, because a late
+---message may be about a trial that has ended.
 ---@param turn integer|false  number of trials that the worker was given so far; false if it runs no trial
 ---Example: `require("moonrank.sweep.message").read("garbage", false)   --> nil`
 function M.read(bytes, turn)

@@ -30,7 +30,7 @@ local function report_at(trial, step)
   return last_report(trial).step >= step and found or nil
 end
 
----Returns true if a running trial should stop early. The sweep calls it after each report of the trial.
+---Returns true if a running trial should stop early. The sweep calls it after each report that has the metric.
 ---@param trial mr.sweep.Progress
 ---@param others mr.sweep.Progress[]  ended trials; numbers from generation_of(trial.number) on do not count
 function Pruner:decide(trial, others)

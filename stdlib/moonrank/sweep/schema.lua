@@ -86,8 +86,8 @@ local function expected_of(version)
 end
 
 ---Returns as text why this program must not read or write a database as a store, or nil if it may. Tables with damaged
----rows are an objection for a writer. A reader (`only_reads`) leaves damaged rows out. The schema is read in one
----transaction.
+---rows are an objection for a writer. A reader (`only_reads`) leaves damaged rows out, except those of studies, which
+---are an objection, too. The schema is read in one transaction.
 ---@param only_reads boolean   whether the program only reads the store
 ---@param is_checked? boolean  whether the rows are known to be intact, so that they are not checked
 ---@return string? objection

@@ -148,7 +148,8 @@ local function walk(entries, params, choose)
   return params
 end
 
----Returns a combination of parameters: `choose` returns the value of each one whose condition holds.
+---Returns a combination of parameters. The function `choose` is called for each parameter whose conditions hold, and
+---returns its value.
 ---@param choose fun(entry: mr.sweep.Entry): any
 ---@return table<string, any>
 function Space:draw(choose) return walk(self._entries, {}, choose) end

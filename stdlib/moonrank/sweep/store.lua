@@ -108,8 +108,9 @@ function Store:note() return self._database:note() end
 function Store:close() self._database:close() end
 Store.__close = Store.close
 
----Raises an error if the file `path` is not a store, or is a store of a newer moonrank. A missing file is accepted. A
----file without tables is accepted, too, because a process that was killed may have created it.
+---Raises an error if the file `path` is not a store, has damaged rows, or is a store of a newer moonrank. A missing
+---file is accepted. A file without tables is accepted, too, because a process that was killed may have created it. A
+---store that a writer has opened exclusively is not checked.
 function M.look(path)
   core.check_file(path)
   -- A store that a writer has open exclusively is checked later, when the sweep opens it.
@@ -247,8 +248,8 @@ function Store:add_reports(id, reports)
   end
 end
 
----Stores how a trial ended, in one transaction. Rows of an earlier attempt of the trial are replaced. If the trial was
----paused before (`add`), its new reports are added to the earlier reports.
+---Stores how a trial ended, in one transaction. What an earlier attempt of the trial stored is replaced. If the trial
+---was paused before (`add`), its new reports are added to the earlier reports.
 ---@param trial table    its number and attempts
 ---@param outcome table  state, value, numbers, lists, reports, time and data
 ---@param add boolean
@@ -309,7 +310,8 @@ function Store:data(study, number)
   return by_number
 end
 
----Returns the conventions of trials' metrics, if recorded, by the trial's number: JSON with a text per metric.
+---Returns the conventions of trials' metrics (gain, ties, ...), if recorded, by the trial's number: JSON with a text
+---per metric.
 ---@return table<integer, string>
 function Store:conventions(study)
   local by_number = {}

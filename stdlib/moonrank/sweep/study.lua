@@ -75,7 +75,7 @@ function M.describe(o, in_worker)
   }
 end
 
----Returns a checksum of a study's description, by which a worker checks that it runs the same study as its parent.
+---Returns a checksum of a study's description, by which the parent process checks that a worker runs the same study.
 ---@param study table  from `describe`
 function M.fingerprint(study)
   local parts = {}

@@ -45,8 +45,9 @@ function M.load_tensors(path)
 end
 
 ---Writes tensors to a file for other programs: .safetensors, .npz (not compressed) or .npy. The
----file is written as a whole or not at all. An existing file is replaced only if it has the same
----format, and a .safetensors file only if mr.save_tensors wrote it; otherwise it is an error.
+---file is written as a whole or not at all. An existing file is replaced only if it is empty, or in
+---the same format: an array of NumPy for .npy, any zip file for .npz, and a file that
+---mr.save_tensors wrote for .safetensors. Other existing files are errors.
 ---@param path string
 ---@param tensors table<string, mr.Tensor>|mr.Tensor  tensors by name; for .npy one tensor
 ---Example:

@@ -73,8 +73,8 @@ local function sent(value, arrays, depth)
   return out
 end
 
----Functions by name. Each gets the received value and all arrays. The second result, if any, has the arrays that are
----returned first.
+---Functions by name, which another program calls by `call`. Each gets the received value and all arrays. The second
+---result, if any, is a list of arrays that are sent back; tensors within the first result are appended to it.
 ---@type table<string, fun(value: any, arrays: mr.Tensor[]): any, mr.Tensor[]?>
 M.functions = {}
 
@@ -242,9 +242,9 @@ local function set_parameters(loss, numbers)
   end
 end
 
----Computes a kept loss for a training loop of another program (moonrank_loss_step).
----@param loss integer               number of the loss
----@param lists mr.Lists|integer     judged lists, or the number of kept ones
+---Computes a loss that an earlier call made and kept, for a training loop of another program (moonrank_loss_step).
+---@param loss integer               number under which the loss is kept
+---@param lists mr.Lists|integer     judged lists, or the number under which lists are kept
 ---@param scores mr.Tensor           [rows], without a graph
 ---@param reduction "mean"|"sum"|"none"
 ---@param wants_gradient boolean
@@ -256,7 +256,7 @@ end
 ---@return mr.Tensor values
 ---@return mr.Tensor? gradient
 ---@return integer drawn
----@return mr.Tensor? parameters     where the loss moved them
+---@return mr.Tensor? parameters     the loss's own parameters after the call, which may have changed them
 ---@return mr.Tensor? parameter_gradient
 function M.step(loss, lists, scores, reduction, wants_gradient, seed, draw_again, row_weights, list_weights, parameters)
   if not kept[loss] then check.fail("moonrank_loss_step: loss is %s, expected the number of a kept loss", loss) end

@@ -11,7 +11,8 @@ M.all = {}
 -- `undone` has the functions that undo definitions made while `apart` runs a script; nil outside `apart`.
 local in_trial, undone = false, nil
 
----Records that a script defined a bound, loss, metric or model, in place of an earlier one of this name.
+---Records that a script defined a bound, loss, metric or model, in place of an earlier one of this name. Definitions
+---made within a trial are not recorded.
 ---@param kind string  "bound", "loss", "metric" or "model"
 ---@param what any  the definition: a function, a table with functions, or a bound
 ---@param undo? fun()  restores the earlier meaning of the name

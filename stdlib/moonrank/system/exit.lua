@@ -4,8 +4,9 @@ local check = require "moonrank.check"
 
 local M = {}
 
----Ends the script with a message of one line, without a traceback, and an exit status. Status 2 is
----that of a wrong command line, 1 of other problems. Objects with `<close>` are closed.
+---Ends the script with an exit status and a message, without a traceback. Status 2 is that of a wrong
+---command line, 1 of other problems. Objects with `<close>` are closed. A pcall around mr.exit catches
+---it like an error.
 ---@param status integer  1 to 255
 ---@param message string
 ---Example: `pcall(mr.exit, 2, "--sets: no such set")   --> false, --sets: no such set`

@@ -55,7 +55,8 @@ M.kinds = check.names(kinds)
 ---Example: `require("moonrank.system.paths").objection("new file", "/tmp")   --> /tmp: is a folder, expected a file`
 function M.objection(kind, path) return kinds[kind](path) end
 
----Raises an error if a path is not of this kind. It names this path, even if a folder above it is the cause.
+---Raises an error if a path is not of the given kind. The error names this path, even if a folder above it is the
+---cause.
 ---@param caller string  name of the called function, for the error
 ---@param kind string    "file", "folder", "data folder", "new file" or "new folder"
 function M.check(caller, kind, path)

@@ -15,7 +15,7 @@ function M.begin(name, outermost)
   return core.begin_phase(name, outermost)
 end
 
----Starts a profile, which ends when the returned value, a `<close>` variable, is closed. Then call `note`.
+---Starts a profile, which ends when the returned value, a `<close>` variable, is closed. Call `note` after its end.
 ---@return mr.RunningProfile
 function M.measure(profiler)
   local running = profiler:start()

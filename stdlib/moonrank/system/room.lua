@@ -6,8 +6,8 @@ local M = {}
 
 local left = math.huge  -- number of tensor entries that the function run by `within` may still make
 
----Calls `f(...)` with a limit: the tensors that are made during the call may have at most `entries` entries in total;
----more are an error, which `take` raises. Returns the results of `f`.
+---Calls `f(...)` with a limit: the tensors that mr.zeros, mr.normal and similar constructors make during the call may
+---have at most `entries` entries in total. More are an error. Other tensors do not count. Returns the results of `f`.
 ---@param entries integer
 ---@param ... any  arguments of f
 ---@return any  results of f
@@ -17,7 +17,8 @@ function M.within(entries, f, ...)
   return f(...)
 end
 
----Returns the sizes of a new tensor, counted against the limit of `within`. It is an error to exceed the limit.
+---Returns `sizes`, the sizes of a new tensor, and counts its entries against the limit of `within`. It is an error to
+---exceed the limit.
 ---@param sizes integer[]
 ---@return integer[]
 function M.take(where, sizes)

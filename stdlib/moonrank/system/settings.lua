@@ -206,7 +206,8 @@ local function difference(path, was, now, here)
   return form:format(path, was or "not set", now or "not set", here)
 end
 
----Returns the parts in which two texts of a setting differ: "loss.steepness is 1 in the file and 5 in this training".
+---Returns a sentence for each part in which two texts of a setting differ, such as "loss.steepness is 1 in the file and
+---5 in this training".
 ---@param name string  of the setting
 ---@param was? string  the text in the file
 ---@param now? string  the present text

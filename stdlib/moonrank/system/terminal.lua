@@ -5,8 +5,9 @@ local M = {}
 
 local narrowest <const>, widest <const> = 20, 400
 
----Returns the number of columns of the terminal that shows standard output, from 20 to 400. The environment variable
----COLUMNS replaces it. Returns nil if standard output is a file or a pipe and COLUMNS is not set.
+---Returns the number of columns of the terminal that shows standard output, limited to 20 to 400. A number of at least
+---1 in the environment variable COLUMNS replaces it. Without such a number, returns nil if standard output is a file or
+---a pipe.
 ---Example: `math.type(require("moonrank.system.terminal").width() or 80)   --> integer`
 function M.width()
   local asked = tonumber(os.getenv "COLUMNS")

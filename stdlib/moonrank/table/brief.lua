@@ -14,8 +14,9 @@ local function of_tensor(x)
   return ("mr.Tensor {%s} %s"):format(table.concat(x:shape(), ", "), x.dtype)
 end
 
----Returns an object as text on one line: its only or first line, or for a table the names of its columns. A tensor
----gives its numbers if they are few, else its shape and dtype. An object's metamethod `__brief` replaces this text.
+---Returns an object as text on one line: the first line that it prints, or the names of its columns if it prints as a
+---table. A tensor gives its numbers if they are few, else its shape and dtype. For objects other than tensors, the
+---metamethod `__brief` replaces this text.
 ---Example: `require("moonrank.table.brief").text(mr.zeros{2, 3})   --> mr.Tensor {2, 3} float32`
 ---Example:
 ---```lua

@@ -4,8 +4,9 @@ local M = {}
 -- Pattern of texts that a spreadsheet would run as a formula, and pattern of texts that are numbers.
 local formula, number = "^'*[=+%-@\t\r]", "^[+-]?%d*%.?%d*[eE]?[+-]?%d*$"
 
----Returns a text as a CSV cell. A spreadsheet would run a text that begins with = + - @, a tab or a carriage return, so
----such a text gets a quotation mark (') in front. Texts that are numbers stay unchanged.
+---Returns a text with a quotation mark (') in front if a spreadsheet would run it as a formula: if it begins with
+---= + - @, a tab or a carriage return, or with quotation marks (') before one of these. Texts that are numbers stay
+---unchanged. Commas are not quoted here.
 ---Example: `require("moonrank.table.escape").csv("=1+2")   --> '=1+2`
 ---Example: `require("moonrank.table.escape").csv("-1.5")   --> -1.5`
 function M.csv(text)
@@ -34,7 +35,7 @@ function M.markdown(text)
   return (text:gsub("://", "&#58;//"):gsub("([wW][wW][wW])%.", "%1&#46;"):gsub("(%S)@([%w_-]+%.)", "%1&#64;%2"))
 end
 
----Returns a text escaped for HTML, so that it can stand between tags or in a quoted attribute.
+---Returns a text escaped for HTML, so that it can stand between tags or in an attribute in double quotes.
 ---Example: `require("moonrank.table.escape").html("p < 0.05 & n > 3")   --> p &lt; 0.05 &amp; n &gt; 3`
 function M.html(text) return (tostring(text):gsub('[&<>"]', html_escapes)) end
 

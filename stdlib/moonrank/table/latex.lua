@@ -55,7 +55,8 @@ function M.by_list(where, what, values, first)
   return order
 end
 
----Returns the places of numbers, the best first, missing numbers and NaN last; equal numbers keep their order.
+---Returns the places of numbers, the best first. Missing numbers and NaN rank like the worst possible number, an
+---infinite one. Equal numbers keep their order.
 ---@param numbers table<integer, any>
 ---@param places integer[]  places to sort
 ---@param better "max"|"min"

@@ -41,9 +41,10 @@ local lists_options = declare("mr.ListsOptions", {
 }, weights.options)
 
 ---Makes judged lists: which rows belong to which user or query, and the grade of each row (0 and 1,
----or graded from 0 up; a negative grade or NaN is an error). Write `mr.lists{ {1, 0, 0, 1}, {0, 1,
----0} }`, or the flat forms `mr.lists{ relevance = t, sizes = {4, 3} }` and `mr.lists{ relevance =
----t, ids = qids }`. The flat forms take weights of rows and of lists (see lists:weighted).
+---or graded from 0 up; a negative or infinite grade or NaN is an error). Write `mr.lists{ {1, 0, 0,
+---1}, {0, 1, 0} }`, or the flat forms `mr.lists{ relevance = t, sizes = {4, 3} }` and `mr.lists{
+---relevance = t, ids = qids }`. The flat forms take weights of rows and of lists (see
+---lists:weighted).
 ---@param t number[][]|mr.ListsOptions
 ---@return mr.Lists
 ---Example: `mr.lists{ {1, 0, 0, 1}, {0, 1, 0} }.rows   --> 7`
@@ -94,8 +95,8 @@ local lists_methods = core.classes["mr.Lists"].methods
 function lists_methods:factor_scores(p, q, users, items) return core.factor_scores(p, q, users, items, self) end
 
 ---Returns the same lists with the probabilities with which their rows were drawn as negatives. Losses
----that correct for them read these (mr.losses.sampled_softmax). Batches of a dataset have lists without
----probabilities, except a batch of all lists in their order.
+---that correct for these probabilities read them (mr.losses.sampled_softmax). Batches of a dataset
+---have the probabilities of their rows.
 ---@param q mr.Tensor  [rows] numbers above 0
 ---@return mr.Lists
 ---Example:
@@ -108,11 +109,11 @@ function lists_methods:drawn(q) return probabilities.with(self, q) end
 ---carry, and batches have the weights of their lists. Weights that are not given stay as they are;
 ---`false` removes them. `lists.weights` and `lists.list_weights` have the weights, or nil.
 ---
----A row's weight multiplies the row's term of a list's loss, or the pairs in which it is the better
----row (see mr.Loss). A list's weight multiplies the list's loss in a mean over lists, which is
----divided by the sum of weights. A bound is applied before the list's weight. Relevant rows of
----weight 0 still count in P, the number of relevant rows. A list whose rows all have weight 0 does
----not count.
+---A row's weight multiplies the row's term of a list's loss, or the terms of the pairs in which this
+---row is the better one (see mr.Loss). A list's weight multiplies the list's loss in a mean over
+---lists, which is divided by the sum of weights. A bound is applied before the list's weight. Relevant
+---rows of weight 0 still count in P, the number of relevant rows. A list whose rows all have weight 0
+---does not count. Losses and metrics without a rule for weights of rows raise an error.
 ---
 ---The slopes of a bound as list weights are a control of that bound in experiments: they train with
 ---its slopes, but without its curvature (last example).
@@ -219,7 +220,7 @@ function Pairs:__tostring() return ("mr.Pairs: %d pairs of rows of %d lists"):fo
 ---Returns the pairs of rows of each list with unequal grades, such as for a loss of pairs. Row numbers
 ---count the rows of all lists, from 1, so `scores:rows(pairs.better)` has the score of each pair's
 ---better row. Pairs are ordered by list, then by better row, then by worse row. A list of n rows has
----up to n (n - 1) / 2 pairs, each of which takes 28 bytes.
+---up to n (n - 1) / 2 pairs. Each pair takes 20 bytes, and 8 more after the field `list` is read.
 ---@param options? mr.PairsOptions
 ---@return mr.Pairs
 ---Example: `mr.lists{{0, 2, 1}}:pairs().better   --> {2, 2, 3}  mr.Tensor {3} int64`
@@ -230,12 +231,13 @@ function lists_methods:pairs(options)
   return setmetatable({ better = better, worse = worse, lists = lists, count = lists.rows }, Pairs)
 end
 
----Writes the grades as TREC judgments, with lines "query 0 document grade". Lists and rows without
----names are named by their numbers, as in mr.data.scored. An existing file is replaced only if it has
----judgments, too. The folder of `path` is created if necessary. A list without rows has no line.
----Grades that are not integers, a document that occurs twice in a list, and empty names are errors.
----Names with blanks are errors, too, unless `escape = true` writes them in an escaped form, which
----mr.data.trec_qrels reads back.
+---Writes the grades as TREC judgments, with lines "query 0 document grade". Lists without names are
+---named by their numbers, and rows without names by their numbers within the list. An existing file is
+---replaced only if it is empty or begins with a judgment. The folder of `path` is created if
+---necessary. A list without rows has no line. Grades that are not integers, a document that occurs
+---twice in a list, and empty names are errors. Names with blanks, or with %% at the beginning, are
+---errors, too, unless `escape = true` writes them in an escaped form, which mr.data.trec_qrels reads
+---back.
 ---@param path string
 ---@param options? mr.data.QrelsOptions
 ---Example:

@@ -29,8 +29,8 @@ function M.stack(tensors, dim)
   return core.stack(tensors, dim or 1)
 end
 
----Returns running sums: entry i is the sum of the entries 1 to i. With `lists`, the sums of each list
----begin at its first row, as by lists:cumsum.
+---Returns the running sums of a vector: entry i is the sum of the entries 1 to i. With `lists`, the
+---sums of each list begin at its first row, as by lists:cumsum.
 ---@param lists? mr.Lists  default: all entries are one list
 ---@return mr.Tensor       differentiable
 ---Example: `mr.tensor{1, 2, 3}:cumsum()   --> {1, 3, 6}  mr.Tensor {3} float32`
@@ -132,8 +132,9 @@ local convolution_options = declare("mr.ConvolutionOptions", {
   pair_row("padding", "zeros on each side; two integers: down and across", 0),
 })
 
----Convolves pictures with windows (cross-correlation, as neural networks define convolution). Each
----entry of the result is the inner product of one output's weights and one window of a picture.
+---Convolves pictures with kernels (cross-correlation, as neural networks define convolution). Each
+---entry of the result is the inner product of one output's kernel and one window of a picture. The
+---output's entry of the option `bias` is added, if given.
 ---@param weight mr.Tensor  [outputs, channels, height, width]
 ---@param options? mr.ConvolutionOptions
 ---@return mr.Tensor  [pictures, outputs, windows down, windows across]; self is [pictures, channels, height, width]
@@ -167,8 +168,8 @@ local pooling_options = declare("mr.PoolingOptions", {
   pair_row("padding", "entries of -inf on each side, at most half of the window; two integers: down and across", 0),
 })
 
----Returns the largest entry of each window of pictures. Its gradient goes to the first of equal
----entries.
+---Returns the largest entry of each window of pictures. If several entries of a window are the
+---largest, the gradient goes to the first of them.
 ---@param size integer|integer[]  size of a window; two integers: down and across
 ---@param options? mr.PoolingOptions
 ---@return mr.Tensor  [pictures, channels, windows down, windows across]; self is [pictures, channels, height, width]
@@ -224,13 +225,14 @@ local function batch_norm_read(x, gain, bias, options)
   return o, of
 end
 
----Normalizes each channel to mean 0 and variance 1 over all its values in the batch, then
----multiplies by gain and adds bias (Ioffe and Szegedy 2015). A model keeps the running means and
----variances as buffers: `y, self.mean, self.variance = x:batch_norm(self.gain, self.bias, {mean =
----self.mean, variance = self.variance, training = batch.training})`. With n values in a channel,
----the running variances divide by n - 1, and the variances that normalize the batch by n. In
----training, n below 2 is an error. With `training = false`, the running means and variances
----normalize the batch, and are returned unchanged.
+---Normalizes each channel, then multiplies by gain and adds bias (Ioffe and Szegedy 2015). With
+---`training = true`, the mean and variance of the channel's values in the batch normalize it, and
+---the running means and variances are updated. With `training = false` (the default), the running
+---means and variances normalize the batch, and are returned unchanged. A model keeps them as
+---buffers: `y, self.mean, self.variance = x:batch_norm(self.gain, self.bias, {mean = self.mean,
+---variance = self.variance, training = batch.training})`. With n values in a channel, the running
+---variances divide by n - 1, and the variances that normalize the batch by n. In training, n below
+---2 is an error.
 ---@param gain mr.Tensor  [channels]
 ---@param bias mr.Tensor  [channels]
 ---@param options mr.BatchNormOptions

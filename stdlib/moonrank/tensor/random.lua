@@ -9,12 +9,12 @@ local M = {}
 -- the streams' names, so that training steps with one seed get different numbers.
 local scope = { seed = 1, name = "", calls = 0, rows_before = 0 }
 
----Sets the seed of random tensors and dropout that do not get a seed of their own. Their numbers
----depend on `n` and on how many such calls came after mr.seed. Each script starts with the seed 1,
----and each trial of a sweep with the seed of the trial. Each training step of mr.fit starts with
----the fit's seed and the step's number, each validation with the seed and the epoch, and the test
----with the seed alone. Each model starts with its option `seed`, so models and fits do not depend
----on earlier calls.
+---Sets the seed of random tensors, dropout and random losses that do not get a seed of their own.
+---Their numbers depend on `n` and on how many such calls came after mr.seed. Each script starts
+---with the seed 1, and each trial of a sweep with the seed of the trial. Each training step of
+---mr.fit starts with the fit's seed and the step's number, each validation with the seed and the
+---epoch, and the test with the seed alone. Each model starts with its option `seed`, so models and
+---fits do not depend on earlier calls.
 ---@param n integer
 ---Example:
 ---local draw = function() mr.seed(7); return mr.normal({2}) end
@@ -36,7 +36,8 @@ function M.scope(seed, name, rows_before)
   return scopes.open(name, function() scope = new end, function() scope = before end)
 end
 
----Like `scope`, for a training step: the numbers depend only on the fit's seed and the step's number.
+---Like `scope`, for a training step. The name is made from the step's number, so equal steps of equal fits draw equal
+---numbers.
 ---@return any  to be closed
 function M.of_step(seed, step, rows_before) return M.scope(seed, ("step %d"):format(step), rows_before) end
 
