@@ -149,7 +149,7 @@ end
 function Results:to_optuna(path)
   check.path("results:to_optuna", path)
   paths.check("results:to_optuna", "new file", path)
-  local journal <close> = require("moonrank.sweep.optuna").open(path, self._store, self.study)
+  local journal <close> = require("moonrank.sweep.optuna").open("results:to_optuna", path, self._store, self.study)
   return journal:add()
 end
 

@@ -177,7 +177,7 @@ end
 -- are added as they begin, report and end. A journal that cannot be written any more does not end the sweep.
 local function begin_journal(o, plan)
   if not o.optuna then return nil end
-  local journal = require("moonrank.sweep.optuna").open(o.optuna, plan.store, plan.study)
+  local journal = require("moonrank.sweep.optuna").open("mr.sweep", o.optuna, plan.store, plan.study)
   journal:add()
   plan.on_event = function(event, number, report)
     local added, why = pcall(journal[event], journal, number, report)

@@ -196,13 +196,13 @@ end
 
 -- Checks that a file is a journal, if it exists. An incomplete last line, which a process that was killed leaves
 -- behind, is removed from the file, because Optuna could not read a line after it.
-local function repair(path)
+local function repair(path, caller)
   if not core.file_exists(path) then return end
   core.check_file(path)
   local file <close> = assert(io.open(path, "rb"))
   local text = file:read "a"
   if text ~= "" and not text:find '^{"op_code":' then
-    check.fail("results:to_optuna: the file %s is not a journal of Optuna. Pass another path", path)
+    check.fail("%s: the file %s is not a journal of Optuna. Pass another path", caller, path)
   end
   local whole = text:match "^.*\n" or ""
   if whole ~= text then core.write_file(path, whole) end
@@ -286,14 +286,14 @@ end
 
 ---Opens the journal of a study, which a sweep may be running, and adds the study if the file lacks it. It is an error
 ---if the file is not a journal, if it has another study of this name, or if another process adds trials to it.
-function M.open(path, store, study)
+---@param caller string  name of the function that the user called, for errors
+function M.open(caller, path, store, study)
   core.make_folder(path)
   local lock = core.lock_file(path .. ".moonrank")
   if not lock then
-    check.fail("results:to_optuna: another process adds trials to %s now. Wait until it ends, or pass another path",
-      path)
+    check.fail("%s: another process adds trials to %s now. Wait until it ends, or pass another path", caller, path)
   end
-  repair(path)
+  repair(path, caller)
   local self = setmetatable({ path = path, store = store, study = study, space = described.read(study.space),
     lock = lock, sum = core.sha256(study.name .. "\0" .. study.created):sub(1, 16), offset = 0, names = {},
     next_study = 0, next_trial = 0, own = false, added = {}, running = {}, live = {}, pending = {},
@@ -301,7 +301,7 @@ function M.open(path, store, study)
   look(self)
   local there = name_taken(self, quoted(study.name))
   if there and there ~= self.own then
-    check.fail("results:to_optuna: %s has a study '%s' of another sweep or program. Pass another path", path,
+    check.fail("%s: %s has a study '%s' of another sweep or program. Pass another path", caller, path,
       core.safe_text(study.name))
   end
   if not there then

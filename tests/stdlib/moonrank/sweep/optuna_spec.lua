@@ -297,6 +297,17 @@ describe("mr.sweep{optuna = ...}", function()
     equal(numbers, { 1, 1, 2 })
   end)
 
+  it("refuses a file that is not a journal, before any trial runs", function()
+    local path, runs = new_path ".txt", 0
+    sweeps.write(path, "mine\n")
+    test.raises(function() mr.sweep{ name = "x", store = new_path ".db", workers = 0, progress = false, optuna = path,
+      space = { a = mr.range(1, 2) }, run = function()
+        runs = runs + 1
+        return 1
+      end } end, "mr.sweep", path, "journal")
+    equal(runs, 0)
+  end)
+
   it("adds trials that Hyperband prunes when their bracket is decided", function()
     local path = new_path ".log"
     local study = mr.sweep{ name = "bands", store = new_path ".db", workers = 0, progress = false, optuna = path,
