@@ -152,8 +152,11 @@ end
 
 local function value_of(trial, state) return trial.value and state ~= failed and scalar(trial.value) end
 
+local function refuse() check.fail "the study was deleted from the journal, or the file was replaced" end
+
 -- Returns the line that adds a trial to the journal, running or ended.
 local function trial_line(self, trial, state)
+  if not self.own then refuse() end
   local distributions, params = parameters_of(self.space, trial)
   local attributes, reports, rows = identity_of(trial), {}, {
     { "study_id", scalar(self.own) }, { "datetime_start", time_of(trial.started) },
@@ -341,9 +344,10 @@ function Journal:begin(number)
     table.insert(self.pending, trial_line(self, self.store:trials(self.study, number)[number], running))
     write_pending(self)
     look(self)
-    if not self.own then check.fail("the study was deleted from the journal") end
+    entry = self.added[number]
+    if not entry or entry.state ~= running then refuse() end
   end
-  self.live[number] = { id = self.added[number].id, name = nil, steps = {} }
+  self.live[number] = { id = entry.id, name = nil, steps = {} }
 end
 
 ---Adds a report of a running trial to the pending lines: its value of the study's metric, or of the only number that

@@ -329,6 +329,25 @@ describe("mr.sweep{optuna = ...}", function()
     equal({ ended.COMPLETE, ended.PRUNED }, { counts.done, counts.pruned })
   end)
 
+  for how, change in pairs{ removed = os.remove, ["without the study"] = function(path)
+    local file <close> = assert(io.open(path, "a"))
+    file:write '{"op_code":1,"worker_id":"dashboard","study_id":0}\n'
+  end } do
+    it("goes on with a journal that is " .. how .. ", and to_optuna adds the trials again", function()
+      local path = new_path ".log"
+      local study = mr.sweep{ name = "gone", store = new_path ".db", workers = 0, progress = false, optuna = path,
+        direction = "maximize", space = { a = mr.range(1, 4) }, run = function(trial)
+          if trial.a == 2 then change(path) end
+          trial:report(1, 2)
+          return trial.a
+        end }
+      equal(study:counts().done, 4)
+      equal(study:to_optuna(path), 4)
+      equal(study:to_optuna(path), 0)
+      if python() then equal(#loaded(path).gone.trials, 4) end
+    end)
+  end
+
   it("ends neither the sweep nor later additions if the journal cannot be written any more", function()
     local path, store = new_path ".log", new_path ".db"
     local study = mr.sweep{ name = "kept", store = store, workers = 0, progress = false, optuna = path,
