@@ -32,8 +32,8 @@ struct RankingSampler {
   int64_t levels = 0;
   int64_t at_least[most_levels] = {};
   double step[most_levels] = {};
-  /// True if rows have sampling weights. A row of level l (a distinct gain above 0) has weight[l], where weight[0]
-  /// belongs to the relevant rows of binary grades. A row without gain has weight 1.
+  /// True if rows have sampling weights. A row of level l (a distinct gain above 0) has weight[l]; with binary grades,
+  /// weight[0] is the weight of relevant rows. A row without gain has weight 1.
   bool weighted = false;
   double weight[most_levels] = {};
 };
