@@ -17,7 +17,8 @@ namespace mr {
 /// rows of lower grade above it; kernels do not draw this kind.
 enum class Increment : int8_t { linear, average_precision, first, graded, pairs };
 
-/// Rankings of a list with at most this many distinct gains above 0 are drawn level by level, where a level is a gain.
+/// Rankings of a list with at most this many distinct gains above 0 are drawn level by level, where a level is all rows
+/// with one gain. With more gains, kernels do not draw them.
 constexpr int64_t most_levels = 8;
 
 struct RankingSampler {

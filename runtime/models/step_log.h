@@ -28,7 +28,8 @@ struct GlideMethod {
 
 class StepLog {
  public:
-  /// length of the log in steps: the deferred updates of a row must be applied before it has missed so many
+  /// length of the log in steps: the deferred updates of a row must be applied before the row has missed more steps
+  /// than this
   static constexpr int32_t kept = StepProducts::kept;
 
   /// Returns true if the updates of this optimizer can be deferred. Adam: a row's updates must become negligible after
