@@ -35,8 +35,8 @@ struct PairSwaps {
   }
 };
 
-/// Returns true if row i, at position `at_i` of the batch, and row j at `at_j` are a pair: their grades differ, or the
-/// weights `Swaps` are for all pairs (every_pair).
+/// Returns true if row i, at position `at_i` of the batch, and row j at `at_j` are a pair with i as its better row: i
+/// has the higher level, or, if the weights `Swaps` are for all pairs (every_pair), i and j are different rows.
 template <class Swaps>
 MR_HD bool are_pair(int64_t at_i, const typename Swaps::Row& i, int64_t at_j, const typename Swaps::Row& j) {
   if constexpr (requires { Swaps::every_pair; }) return at_i != at_j;
