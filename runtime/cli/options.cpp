@@ -15,8 +15,8 @@ const std::vector<std::string> known_options = {"-e", "-i", "-h", "--threads", "
 
 const std::vector<std::string> commands = {"data", "doc", "eval", "help", "kernel", "new", "results", "serve", "test"};
 
-/// Returns true for commands that the standard library implements (module moonrank.command). It also reads the rest of
-/// their command line.
+/// Returns true for commands that the standard library implements (module moonrank.command). The module also reads the
+/// rest of their command line.
 bool is_of_library(const std::string& command) {
   return command == "eval" || command == "kernel" || command == "new" || command == "serve";
 }

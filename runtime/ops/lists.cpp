@@ -134,9 +134,9 @@ std::optional<Tensor> list_weights_of(const Lists& lists, const Tensor& like) {
   return as_like(lists.list_weights_on(like.device()), like);
 }
 
-/// Returns the total weight of each list, on the CPU, float64. With `of_rows` it is the sum of the weights of its rows,
-/// for means over rows; else it is the weight of the list, for means over lists. Lists without rows, or whose rows all
-/// have weight 0, get 0.
+/// Returns the total weight of each list, on the CPU, float64. With `of_rows` it is the weight of the list times the
+/// sum of the weights of its rows, for means over rows; else it is the weight of the list, for means over lists. Lists
+/// without rows, or whose rows all have weight 0, get 0.
 Tensor mass_of(const Lists& lists, bool of_rows) {
   const std::vector<double>&rows = lists.row_weights(), &own = lists.list_weights();
   std::vector<double> mass;
