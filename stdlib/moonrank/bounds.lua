@@ -89,7 +89,8 @@ local distribution_bound_options = declare("mr.bounds.DistributionBoundOptions",
     help = "other metrics that will use this bound; sampled rankings are then drawn once for all metrics" },
 }, sampling_options, smoothing_options)
 
--- Returns the rule by which the steepness of F~ is chosen ("gain" stands for a given steepness), and its number.
+-- Returns how the steepness of the smoothed distribution function F~ is chosen, and the number for it: "gain" and a
+-- steepness that was given as a number, or else the name of the rule and `kappa`.
 local function steepness_of(o)
   if type(o.steepness) == "number" then return "gain", o.steepness end
   return o.steepness, o.kappa

@@ -217,7 +217,8 @@ local function written_root(root)
   return table.concat(lines, "\n\n")
 end
 
--- Returns the names among which the nearest one is offered for a misspelt topic: whole paths and last names.
+-- Returns the names that may be proposed for a misspelt topic: full names such as "mr.losses.ndcg", the parts after
+-- their last dot or colon, and names of bounds, classes and option tables.
 local function known_names(all)
   local names, seen = {}, {}
   local function put(name)

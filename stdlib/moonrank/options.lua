@@ -305,7 +305,7 @@ end
 
 local none = {}
 
--- Returns the present value of a value that was given under a former name.
+-- Returns the value that replaces a value given under an option's former name.
 local function present_value(row, value)
   if type(row.meant) == "function" then return row.meant(value) end
   local meant = row.meant and row.meant[value]

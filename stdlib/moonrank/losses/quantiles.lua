@@ -48,7 +48,7 @@ end
 ---@param sl mr.Loss        SL without a bound
 ---@param o table           options k, tau_beta, every and share of mr.losses.sl_at_k
 function M.of_users(of_lists, sl, o)
-  local states = setmetatable({}, { __mode = "k" })  -- by the interactions of a training
+  local states = setmetatable({}, { __mode = "k" })  -- states of the loss, by the interactions of a training
   local keep, take = prepared.new()
   local keep_weight, take_weight = prepared.new()
   local values, bounded = of_lists._smooth, of_lists._apply
@@ -61,11 +61,12 @@ function M.of_users(of_lists, sl, o)
 
   function of_lists._prepare(model, batch)
     if not check.field(batch, "interactions") then return end
-    -- with the estimates from before the step: the loss may be several terms of a sum
+    -- uses the estimates from before the step, because a loss that occurs twice in a sum changes them when it is
+    -- computed
     keep(batch.lists, { model = model, batch = batch, value = of_lists._states(batch.interactions)[1].value })
   end
 
-  -- The weight multiplies the bounded loss, in `_apply`.
+  -- The weight is not applied here: it multiplies the bounded loss, in `_apply`.
   function of_lists._smooth(scores, lists)
     local step = take(lists)
     if not step then return values(scores, lists) end

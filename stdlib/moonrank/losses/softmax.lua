@@ -121,7 +121,8 @@ end
 function M.full_softmax(options)
   local o = catalogue_options:read("mr.losses.full_softmax", options)
   if o.over == "catalogue" then return over_catalogue(o) end
-  o.over = nil  -- the option's default is not stored, so that settings equal those from before the option existed
+  -- the default of the option `over` is not stored, so that settings equal those in files from before the option existed
+  o.over = nil
   return made("full_softmax", o, function(scores, lists, relevant)
     return relevant:times_weights(log_sum(scores, lists, "all", o.tau)) - relevant:mean(relevant:of(scores) / o.tau)
   end)

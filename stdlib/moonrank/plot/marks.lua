@@ -81,7 +81,8 @@ local ecdf_options = declare("mr.plot.Ecdf", {
   series.row "mr.plot.EcdfSeries",
 }, ecdf_series, axes)
 
--- Raises an error for one entry without the array's braces, which would be taken for an empty array.
+-- Raises an error if `list` is a single entry instead of an array of entries, because it would be taken for an empty
+-- array.
 local function check_list(where, name, list)
   if next(list) ~= nil and #list == 0 then
     check.fail("%s: %s has a field '%s', expected a list of entries", where, name, tostring(next(list)))
