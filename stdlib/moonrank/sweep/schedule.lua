@@ -25,7 +25,7 @@ local function seed_of(study_seed, number)
 end
 
 -- Prepares the grid of a space that was changed. Points for which the study already has a trial keep that trial's
--- number, and new points get free numbers. Returns the largest number.
+-- number, and new points get free numbers. Returns the largest number of a trial.
 local function free_points(self)
   self.taken, self.grid_at = {}, 0
   for _, trial in pairs(self.trials) do self.taken[trial.params_text] = true end
