@@ -107,7 +107,8 @@ end
 -- Floats of at least this size may differ, by rounding, from the integer that was typed on the command line.
 local inexact_from <const> = 2 ^ 53
 
--- Converts a text to an integer. Returns nil if the text is not an integer, or if 64 bits cannot hold the integer.
+-- Converts a text to an integer. Returns nil if the text is not an integer, if 64 bits cannot hold the integer, or if
+-- it is written as a float that may be rounded, such as 1e17.
 local function integer_of(text)
   local value = number_of(text)
   if math.type(value) == "float" and math.abs(value) >= inexact_from then return nil end

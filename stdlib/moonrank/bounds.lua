@@ -341,8 +341,8 @@ function M.weighted(what, options)
   if o.normalize then notes[#notes + 1] = "mean 1" end
   local weighted = bound(("%s (%s)"):format(inner.name, table.concat(notes, ", ")), function(score, metric, lists)
     local slopes, weights = capped(metric, lists, { dtype = score.dtype, device = score.device })
-    -- The bounded value of a list is divided by the slope of the inner bound. Where this slope is 0, the value is
-    -- divided by 1 instead, to avoid 0/0.
+    -- A list's bounded value gets a new weight in place of the slope of the inner bound, by which it is divided. Where
+    -- this slope is 0, the value is divided by 1 instead, to avoid 0/0.
     return inner.apply(score, metric, lists) * (weights / slopes:gt(0):where(slopes, 1) / mean_of(metric))
   end, { of = inner, cap = o.cap, normalize = o.normalize })
   rawset(weighted, "repeats", inner.repeats)

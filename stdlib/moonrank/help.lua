@@ -130,7 +130,7 @@ local function written_class(name, all)
   return in_terminal(table.concat(lines, "\n"))
 end
 
--- Internal classes. Documentation leaves them out, because scripts never get their objects.
+-- Classes that lists and searches of the documentation leave out, because scripts do not need their names.
 local inner = {}
 for _, name in ipairs{ "Booster", "Capture", "Channel", "Clip", "Database", "Exit", "FileLock", "FitCheckpoint",
   "Group", "HttpServer", "ItemNeighbours", "MetricRegistry", "OptimizerState", "Phase", "Positives", "Profiler",
@@ -235,7 +235,7 @@ local function known_names(all)
   return names
 end
 
--- Returns the hits of a search as text, below the topic's entry in the glossary. No hit is an error.
+-- Returns the hits of a search as text, below the topic's entry in the glossary. It is an error if there is neither.
 local function searched(topic, all)
   local hits, term = search.find(documents(all), topic), texts.term(topic)
   if term then return in_terminal(("%s\n\nFound in:\n\n%s"):format(term, search.written(hits))) end

@@ -47,8 +47,8 @@ local function random_orders(grades, seed, beta)
   return function(first, count) return core.drawn_ranks(pulls, first, count, seed) end
 end
 
--- Computes the metric for orders of rows with these grades: all orders if there are few, else random ones. Returns
--- the values, "enumerated" or "sampled", and the number of orders.
+-- Computes the metric for orders of rows with these grades: all orders if there are few and beta is 0, else random
+-- ones. Returns the values, "enumerated" or "sampled", and the number of orders.
 local function values_of(metric, grades, o)
   local exact = ranked(metric)
   local ranks = o.beta == 0 and core.arrangement_ranks(grades, most_enumerated)

@@ -95,7 +95,8 @@ local function settings_of(plan, round)
 end
 
 -- Returns the text of the script's functions (code and captured values) at the start of the training. If an earlier
--- training of this process used the same checkpoint file, returns the text from before that training.
+-- training of this process used the same checkpoint file, and the text has not changed since, returns the text from
+-- before that training.
 local function code_of(plan, texts)
   local now, before = script_code.of(plan, texts), computed[plan.checkpoint.path]
   return before and before.left == now and before.start or now

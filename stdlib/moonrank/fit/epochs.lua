@@ -22,7 +22,7 @@ local M = {}
 local Epochs = {}
 Epochs.__index = Epochs
 
--- Returns true if every epoch launches the same kernels on the GPU, so that a recorded epoch can be replayed.
+-- Returns true if every epoch is known to launch the same kernels on the GPU, so that a recorded epoch can be replayed.
 local function repeats(plan, device)
   return device == "cuda" and not plan.group and not plan.interactions and (not plan.shuffle or plan.steps <= 1)
     and dataset.is(plan.train) and not plan.clip and not plan.schedule and check.field(plan.model, "repeats")

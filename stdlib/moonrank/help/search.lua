@@ -50,7 +50,7 @@ local function forms_of(word)
   return forms
 end
 
--- True if `word` is the name of an option in Moonrank, or the name that another library gives to the option.
+-- True if `word` is the name of `entry` (an option or a field), or a name that another library gives to it.
 local function is_called(entry, word)
   if entry.name:lower() == word then return true end
   for _, other in ipairs(entry.also or {}) do

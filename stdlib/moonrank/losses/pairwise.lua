@@ -182,7 +182,8 @@ local all_pairs_options = declare("mr.losses.AllPairsOptions", {
 }, counted_pair_options)
 
 -- Returns the factor, at least 1, by which ranknet_all_pairs multiplies pairs of unequal grades: the number of pairs
--- with equal grades divided by half the number of other pairs. The targets 1, 1/2 and 0 are then equally frequent.
+-- with equal grades divided by half the number of other pairs. The targets 1, 1/2 and 0 are then equally frequent,
+-- unless there are too few pairs with equal grades.
 local function balanced(equal, pairs) return (2 * equal / (pairs - equal):maximum(1)):maximum(1) end
 local function pairs_of(lists)
   local sizes = lists.sizes:double():to("cpu")

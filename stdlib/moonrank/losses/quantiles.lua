@@ -7,8 +7,9 @@ local tensors = require "moonrank.tensor"
 
 local M = {}
 
--- Returns the k-th largest score of each user of a batch, among `sampled`, which has the scores of the list of one
--- interaction in each row, and the user's items in train; -inf for a user with fewer scores.
+-- Returns, for each interaction of a batch, the k-th largest score of its user: among the scores in the interaction's
+-- row of `sampled`, and those of the user's items in train. The latter leave out some items of the most active users.
+-- The result is -inf for a user with fewer than k scores.
 local function kth_largest(state, step, sampled, o)
   local model, batch, count = step.model, step.batch, step.batch.size
   if not state.items then

@@ -138,7 +138,8 @@ function M.gather(list, fields)
   return all
 end
 
--- Sets the axes of a panel so that they cover the values of its series, `xs` and `ys`, and its reference lines.
+-- Sets the axes of a panel so that they cover the values of its series, `xs` and `ys`, and its reference lines, or the
+-- ranges that the script gives.
 local function add_axes(panel, o, xs, ys, xpad, ypad)
   panel.vlines, panel.hlines = references(panel.where, "vlines", o.vlines), references(panel.where, "hlines", o.hlines)
   panel.shade = regions(panel.where, o.shade)

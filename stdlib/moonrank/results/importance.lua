@@ -32,7 +32,7 @@ local function level_cells(levels, key)
 end
 
 -- Returns cut points that divide an axis into cells. A cut lies halfway between neighbouring values of trials. If there
--- are too many values, the cells get equally many values each.
+-- are too many values, the cells get about equally many values each.
 local function places(values)
   local found, gaps = {}, #values - 1
   for i = 1, math.min(gaps, most_cells - 1) do

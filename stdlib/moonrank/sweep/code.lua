@@ -70,7 +70,8 @@ local finished = { [")"] = true, ["}"] = true, ["]"] = true, ["{"] = true, ["...
 
 local begins = { [";"] = true, ["::"] = true, ["{"] = true }
 
--- Returns true if a statement continues on the next line, because the last or first token there is an operator.
+-- Returns true if a statement continues on the next line: the line ends, or the next one begins, with an operator or
+-- another symbol that joins them, such as a comma.
 local function goes_on(last, first)
   return operators[last.text] or last.kind == "symbol" and not finished[last.text] or operators[first.text]
     or first.kind == "symbol" and not begins[first.text]
