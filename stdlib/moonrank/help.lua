@@ -235,7 +235,8 @@ local function known_names(all)
   return names
 end
 
--- Returns the hits of a search as text, below the topic's entry in the glossary. It is an error if there is neither.
+-- Returns the hits of a search as text, below the topic's entry in the glossary. If there is neither a hit nor an entry,
+-- raises an error.
 local function searched(topic, all)
   local hits, term = search.find(documents(all), topic), texts.term(topic)
   if term then return in_terminal(("%s\n\nFound in:\n\n%s"):format(term, search.written(hits))) end

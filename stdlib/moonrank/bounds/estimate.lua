@@ -100,8 +100,8 @@ local defaults = estimate_options:read("estimate")
 local known = {}
 local ends = {}  -- ends[number of the metric][class of grades]: whether an order of the rows can change the metric
 
--- Returns statistics of a metric's values over orders of a list. It is an error if they are finite for some orders
--- only.
+-- Returns statistics of a metric's values over orders of a list. Raises an error if the metric is finite
+-- for some orders only.
 local function summarised(metric, values, method, orders, first, last, rounding)
   local mean, _, counted, missing = core.summary(values:to("float64"):to("cpu"))
   if counted == 0 then

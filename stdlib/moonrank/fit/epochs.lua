@@ -68,8 +68,8 @@ function M.start(plan)
   }, Epochs)
 end
 
--- Returns an iterator over the batches of an epoch. Batches of an mr.Dataset are made once if all epochs have the same
--- ones.
+-- Returns an iterator over the batches of an epoch. If recorded epochs can be replayed on the GPU, the batches are made
+-- only once.
 function Epochs:batches(epoch)
   local plan, group, train = self._plan, self._group, self._plan.train
   local how = { size = plan.batch, rows = plan.batch_rows, shuffle = plan.shuffle and not self._repeats,
@@ -133,7 +133,7 @@ function Epochs:step(batch)
 end
 
 -- Takes a step on every batch of an epoch. After each batch, calls `after` with the number of batches so far, the
--- number of lists that counted, and the sum of their losses.
+-- number of lists that counted, and the sum of their losses (nil on the GPU).
 function Epochs:pass(epoch, after)
   local lists, done = 0, 0
   for batch in self:batches(epoch) do

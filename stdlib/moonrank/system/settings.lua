@@ -198,7 +198,7 @@ local function taken_apart(text)
 end
 
 -- Returns an error's words about a part of a setting whose texts differ. `was` is the text in the file and `now` the
--- present one; it is nil if the setting lacks this part.
+-- present one. A text is nil if its setting lacks this part.
 local function difference(path, was, now, here)
   local function is_fingerprint(text) return text and #text == 16 and text:find "^%x+$" and text:find "%a" end
   local form = "%s is %s in the file and %s %s"
