@@ -235,7 +235,7 @@ local function known_names(all)
   return names
 end
 
--- Returns the hits of a search as text, below the topic's entry in the glossary. If there is neither a hit nor an entry,
+-- Returns the hits of a search as text, below the topic's entry in the glossary. If there is neither hit nor entry,
 -- raises an error.
 local function searched(topic, all)
   local hits, term = search.find(documents(all), topic), texts.term(topic)
