@@ -32,7 +32,8 @@ local declaration_options = require("moonrank.options").declare("mr.args.Declara
   { "ignores", "string[]", help = "options without effect if the flag is given; to give them too is an error" },
 })
 
--- Returns the end of an error about a misspelt option: ", did you mean 'epochs'?", or "". `form` changes the name.
+-- Returns the end of an error about a misspelt option: ", did you mean 'epochs'?", or "" if no name is similar. `form`
+-- formats the proposed name.
 local function hint(name, names, form)
   local near = check.nearest(name, names)
   return near and (", did you mean '%s'?"):format(form and form(near) or near) or ""
@@ -103,10 +104,11 @@ local function number_of(text)
   return value and math.abs(value) ~= math.huge and value or nil
 end
 
--- Smallest float that may differ from the integer that was typed on the command line, because of rounding.
+-- Floats of at least this size may differ, by rounding, from the integer that was typed on the command line.
 local inexact_from <const> = 2 ^ 53
 
--- Converts a text to an integer. Returns nil if the text is not an integer, or if 64 bits cannot hold the integer.
+-- Converts a text to an integer. Returns nil if the text is not an integer, if 64 bits cannot hold the integer, or if
+-- it is written as a float that may be rounded, such as 1e17.
 local function integer_of(text)
   local value = number_of(text)
   if math.type(value) == "float" and math.abs(value) >= inexact_from then return nil end
@@ -172,7 +174,8 @@ local function convert(name, declared, text)
   return values
 end
 
--- Returns the names of options that can change results: without those that only place them (`placement`).
+-- Returns the names of options that can change results, i.e. without options marked as `placement`, which only say
+-- where or how results are kept.
 local function compared_names(declarations)
   local names = {}
   for _, name in ipairs(check.names(declarations)) do

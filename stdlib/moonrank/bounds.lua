@@ -89,7 +89,8 @@ local distribution_bound_options = declare("mr.bounds.DistributionBoundOptions",
     help = "other metrics that will use this bound; sampled rankings are then drawn once for all metrics" },
 }, sampling_options, smoothing_options)
 
--- Returns the rule by which the steepness of F~ is chosen ("gain" stands for a given steepness), and its number.
+-- Returns how the steepness of the smoothed distribution function F~ is chosen, and the number for it: "gain" and a
+-- steepness that was given as a number, or else the name of the rule and `kappa`.
 local function steepness_of(o)
   if type(o.steepness) == "number" then return "gain", o.steepness end
   return o.steepness, o.kappa
@@ -340,8 +341,8 @@ function M.weighted(what, options)
   if o.normalize then notes[#notes + 1] = "mean 1" end
   local weighted = bound(("%s (%s)"):format(inner.name, table.concat(notes, ", ")), function(score, metric, lists)
     local slopes, weights = capped(metric, lists, { dtype = score.dtype, device = score.device })
-    -- The bounded value of a list is divided by the slope of the inner bound. Where this slope is 0, the value is
-    -- divided by 1 instead, to avoid 0/0.
+    -- A list's bounded value gets a new weight in place of the slope of the inner bound, by which it is divided. Where
+    -- this slope is 0, the value is divided by 1 instead, to avoid 0/0.
     return inner.apply(score, metric, lists) * (weights / slopes:gt(0):where(slopes, 1) / mean_of(metric))
   end, { of = inner, cap = o.cap, normalize = o.normalize })
   rawset(weighted, "repeats", inner.repeats)

@@ -207,7 +207,8 @@ end
 ---Example: `require("moonrank.check").nearest("minmx", {"none", "minmax"})   --> minmax`
 function M.nearest(name, known) return core.nearest_name(tostring(name), known) end
 
--- Returns a name as names are compared: in lower case, without underscores and without "loss" at its end.
+-- Returns a name in the form in which it is compared with names of other libraries: in lower case, without underscores
+-- and without "loss" at its end.
 local function folded(name) return (name:lower():gsub("_", ""):gsub("^(.+)loss$", "%1")) end
 
 ---Returns what to write in Moonrank instead of a name that other libraries or beginners in Lua use; nil if not known.

@@ -48,7 +48,8 @@ local compare_options = declare("mr.CompareOptions", {
 
 local function nearest_option(name) return check.nearest(name, check.names(compare_options.by_name)) end
 
--- Splits the argument of mr.compare into options and systems: fields that are not options, and the option `systems`.
+-- Splits the argument of mr.compare into options and systems. The systems are the fields that are not options, and the
+-- entries of the option `systems`.
 local function divided(options)
   check.expect(type(options) == "table", where, "options", options, "a table")
   local known, systems = {}, {}
@@ -191,8 +192,8 @@ local function evaluated(o, name, run, judgments, queries, metrics)
   return found
 end
 
--- Raises an error if an evaluation ranked rows other than those of qrels. Systems given as scores are measured on the
--- rows of qrels, so such an evaluation cannot be compared with them.
+-- Raises an error if an evaluation is known to have ranked rows other than those of qrels. Systems given as scores are
+-- measured on the rows of qrels, so such an evaluation cannot be compared with them.
 local function check_beside(o, system, name)
   local e = system.evaluation
   if rawget(e, "candidates") then
@@ -218,7 +219,8 @@ local function shapes_of(shapes, index)
   return found
 end
 
--- Returns values by metric and system, notes on left-out queries, names of lists, and a function for their shapes.
+-- Returns four results: values per list by metric and system, notes on left-out queries, the names of the lists, and a
+-- function that returns the shapes of the lists.
 local function values_of(o, systems, names, metrics, first)
   local values, only_evaluations = {}, true
   for _, metric in ipairs(metrics) do values[metric.name] = {} end

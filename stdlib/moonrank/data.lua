@@ -19,7 +19,8 @@ for _, part in ipairs{ require "moonrank.data.comparisons", require "moonrank.da
   for name, of_part in pairs(part) do M[name] = of_part end
 end
 
--- Returns the paths of the file `name` and of its folder. `path` is the file, its folder, or the folder above `own`.
+-- Returns the path of a data file and the path of its folder. `path` is the file, or a folder that contains the file
+-- `name` itself or in its subfolder `own`.
 local function file_in(path, own, name)
   if not find.is_folder(path) then return path, path:match "^(.*)/[^/]*$" or "." end
   for _, folder in ipairs{ path, path .. "/" .. own } do

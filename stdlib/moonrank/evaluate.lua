@@ -133,7 +133,8 @@ function M.measure(scores, lists, names, options)
   return result
 end
 
--- Returns a metric's values in the dtype of the scores, and in float64 for comparisons, which rounding could change.
+-- Returns a metric's values in the dtype of the scores. If this is not float64, also returns them in float64 for
+-- comparisons, which rounding could change.
 local function values_of(each, ranking, lists)
   if ranking.dtype == "float64" then return each:of_ranking(ranking, lists, each.empty) end
   local exact = each:of_ranking(ranking:double(), lists, each.empty)

@@ -105,7 +105,7 @@ end
 ---object, with the new trials.
 ---@return mr.Results
 function Results:refresh()
-  -- the open store is a copy of the file, made when it was opened, and may be outdated: open the file again
+  -- the open store may be an outdated copy of the file: open the file again
   if self._store:note() or stores.is_exclusive(self.path) then
     local store = stores.open(self.path, "read")
     self._store:close()

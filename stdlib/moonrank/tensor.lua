@@ -44,7 +44,7 @@ local function check_sizes(where, sizes, rest, second)
   check.expect(false, where, "sizes", sizes, "a list of integers: %s(%s%s)", where, list, rest or "")
 end
 
--- Raises an error unless the value fits int64 and float64, in which the core gets it: a whole number below 2^53.
+-- For dtype int64, raises an error unless a number is whole and below 2^53 in size: the core gets it as float64.
 local function check_int64(where, name, value, dtype)
   if dtype ~= "int64" or type(value) ~= "number" then return end
   local found = value ~= value and "NaN" or ("%.15g"):format(value)

@@ -151,7 +151,8 @@ local function parts_before(self)
   return parts
 end
 
--- Returns a sentence with the number of user-item pairs that are not ranked, because the user rated the item before.
+-- Returns a sentence with the number of user-item pairs that are not ranked, because the user knows the item (option
+-- `known`).
 local function left_out_words(self)
   local t, known, names = self:tables(), self._options.known, {}
   if known == "none" then return "known = none leaves out no item of any user" end

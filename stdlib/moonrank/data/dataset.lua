@@ -179,8 +179,9 @@ function M.whole_batch(dataset)
   return whole(dataset, core.device())
 end
 
--- Returns which lists one process takes out of order[first] to order[first + count - 1]: those whose middle is in its
--- part of the batch's rows. Returns the index of the first one, their number, and the rows of the batch before them.
+-- Returns the lists that one of several processes takes out of the batch order[first] to order[first + count - 1]:
+-- those whose middle is in the process's share of the batch's rows. The results are the index of the first of them in
+-- `order`, their number, and the number of the batch's rows before them.
 local function share_of(sizes, order, first, count, share)
   local rows, before = 0, 0
   for i = first, first + count - 1 do rows = rows + sizes[order[i]] end
@@ -204,7 +205,8 @@ function M.most_batches(dataset, size, rows)
 end
 
 -- Returns a function that computes the number of lists of a batch from the index `at` of its first list in `order`.
--- With `o.rows`, a batch has the lists that begin in one stretch of `o.rows` rows.
+-- With `o.rows`, the rows of all lists in this order are divided into stretches of `o.rows` rows, and a batch has the
+-- lists that begin in one stretch.
 local function length_of(self, o, order)
   if not o.rows then
     return function(at) return math.min(o.size, self.count - at + 1) end

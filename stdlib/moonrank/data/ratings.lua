@@ -193,7 +193,7 @@ local hold_out_options = declare("mr.data.HoldOutOptions", {
   { "seed", "integer", default = 1, help = "seed of the choice" },
 })
 
--- Numbers of the parts in the field `part`.
+-- Numbers that stand for the parts train and validation in the field `part` of ratings.
 local in_train <const>, in_valid <const> = 0, 1
 
 ---Returns a copy of ratings of given parts (separate files for train and test) with a validation part:

@@ -51,7 +51,8 @@ function M.note(role, data)
   if record.stop == "any" and role == "other" then error(Enough, 0) end
 end
 
--- Returns the dataset inside an mr.data.Candidates, because mr.fit reads both; nil for other data.
+-- Returns the dataset inside an mr.data.Candidates, because mr.fit reads both; nil for other data, and for a dataset
+-- without a fingerprint.
 local function part_under(data)
   local part = type(data) == "table" and check.field(data, "data")
   return part and fingerprint.of(part) and part or nil

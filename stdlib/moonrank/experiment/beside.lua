@@ -58,7 +58,7 @@ local function add_differences(record, row, o)
   record.largest = largest
 end
 
--- Returns the differences of a group's records in a field, and how many of them count as none.
+-- Returns the differences of a group's records in a field, and how many are so small that they count as no difference.
 local function differences(group, field, o)
   local found, near = {}, 0
   for i, record in ipairs(group) do

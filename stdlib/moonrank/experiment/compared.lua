@@ -198,7 +198,8 @@ local function rows_of(results, o)
   return rows
 end
 
--- Returns a caption that names the parameters over which rows pool runs (neither in `by` nor a fold); "" for none.
+-- Returns a caption that names the parameters over which rows pool runs: those with several values that are not in `by`
+-- and do not number folds or splits. Returns "" if there are none.
 local function pooled(results, by)
   local columns, is_in, parts = results:columns(), { split = true, fold = true }, {}
   for _, each in ipairs(by) do is_in[each[1]] = true end

@@ -8,7 +8,7 @@ local given = require "moonrank.experiment.given"
 
 local M = {}
 
--- Returns the name of the parameter that numbers the folds of a study, or nil if the study has none.
+-- Returns the name of the parameter that numbers the folds of a study ("split" or "fold"), or nil if it has none.
 local function fold_name(params)
   for _, name in ipairs{ "split", "fold" } do
     for _, each in ipairs(params) do

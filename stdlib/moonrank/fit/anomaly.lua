@@ -120,7 +120,8 @@ function Step:bad_list()
   return ok and list or nil
 end
 
--- Computes the batch again, and returns a text that names the operation that first produces NaN or infinity.
+-- Computes the batch again, and returns a text that names the operation that first produces NaN or infinity, or says
+-- that none does this time.
 function Step:cause(kind)
   local was = core.detect_anomalies(kind)
   local ran, ok, message = pcall(self.again, self, function() self._objective:of_batch(self._batch) end)

@@ -117,7 +117,8 @@ function M.held(model, data)
 end
 
 -- Returns `lists` with weights as an XGBoost objective needs them: one per list for ranking objectives; one per row for
--- others, so that every row becomes a list. Other lists are returned unchanged.
+-- others, so that every row becomes a list. Lists without weights are returned unchanged, and so are all lists if the
+-- objective is "loss".
 local function xgboost_lists(objective, lists)
   if not lists:has_weights() or objective == "loss" then return lists end
   if objective:match "^rank:" then

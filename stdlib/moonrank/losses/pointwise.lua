@@ -68,7 +68,7 @@ function M.bce(options) return of_relevant("bce", core.binary_cross_entropy_loss
 ---Example: `mr.losses.squared_hinge()(mr.tensor{0.5, 0}, mr.lists{{1, 0}}):item()   --> 0.625`
 function M.squared_hinge(options) return of_relevant("squared_hinge", core.squared_hinge_loss, options) end
 
--- Returns true for a table and a one-dimensional tensor of real numbers with at least one entry.
+-- Returns true for a table, and for a one-dimensional tensor of real numbers, if it has at least one entry.
 local function is_thresholds(value)
   if check.is_tensor(value) then return value.dims == 1 and #value > 0 and value.dtype ~= "int64" end
   return type(value) == "table" and #value > 0

@@ -121,7 +121,8 @@ end
 function M.full_softmax(options)
   local o = catalogue_options:read("mr.losses.full_softmax", options)
   if o.over == "catalogue" then return over_catalogue(o) end
-  o.over = nil  -- the option's default is not stored, so that settings equal those from before the option existed
+  -- the default of `over` is not stored, so that settings equal those in files from before the option existed
+  o.over = nil
   return made("full_softmax", o, function(scores, lists, relevant)
     return relevant:times_weights(log_sum(scores, lists, "all", o.tau)) - relevant:mean(relevant:of(scores) / o.tau)
   end)
@@ -188,7 +189,7 @@ function M.sampled_softmax(options)
   if o.correction == "none" and o.probabilities then
     check.fail "mr.losses.sampled_softmax: probabilities needs correction = 'both' or 'negatives'"
   end
-  -- The default of the option `correction` is not stored, so that settings equal those from before the option existed.
+  -- The default of `correction` is not stored, so that settings equal those in files from before the option existed.
   if o.correction == "none" then o.correction = nil end
   local made_of = made("sampled_softmax", o, function(x, lists, relevant)
     local beside = relevant.lists:spread(log_sum(x, lists, "others", 1)) - relevant:of(x)

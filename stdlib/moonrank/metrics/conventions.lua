@@ -12,8 +12,8 @@ local always = { gain = true, ties = true, empty = true, k = true }
 ---queries that training never saw.
 M.novelty_prefix = "new to training: "
 
--- Returns a convention, such as "ties", of evaluations by this metric. A metric under a bound leaves out lists that no
--- ordering changes. One that sums gains ignores `relevant`, and always states its gain.
+-- Returns a convention, such as "ties", of evaluations by this metric. A metric under a bound leaves out lists on which
+-- no ordering changes the metric. A metric that sums gains ignores `relevant`, and always states its gain.
 local function value_of(metric, option)
   if type(metric) == "table" and rawget(metric, "kept") then return metric.kept[option] end
   if option == "empty" then return metric.empty end

@@ -112,7 +112,8 @@ end
 ---with the mean over all orders of tied rows. Rows other than relevant ones then need no rank.
 function methods:reads_first() return self.k ~= nil and reads_few(self) end
 
--- Returns what a direct call gives for lists without relevant rows. DCG keeps its definition (exp2_plus_one).
+-- Returns the rule by which a direct call treats lists without relevant rows. Under empty = "skip", DCG is computed by
+-- its definition, because with gain = "exp2_plus_one" it is not 0.
 local function own_rule(metric)
   if metric.empty ~= "skip" or not metric.zero then return metric.empty end
   return metric.base == "dcg" and "definition" or "zero"

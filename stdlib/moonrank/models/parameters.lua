@@ -4,7 +4,7 @@ local check = require "moonrank.check"
 
 local M = {}
 
--- Returns the names of `tensors` in the order `order`, which must have each once; sorted without `order`.
+-- Returns the names of `tensors` in the order `order`, which must contain each name once. Without `order`, sorts them.
 local function ordered(where, tensors, order)
   local known, names = {}, order or {}
   for name in pairs(tensors) do

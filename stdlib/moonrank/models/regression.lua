@@ -55,7 +55,8 @@ local function linear(o, weights, bias)
   }
 end
 
--- Returns features and grades minus their means (with an intercept), and the means.
+-- Returns features, grades, and the means of both. With an intercept, the means are subtracted from features and
+-- grades; without one, both are unchanged, and 0 is returned for each mean.
 local function centred(o, x, y)
   if not o.intercept then return x, y, core.full({ x:size(2) }, 0, "float64", "cpu"), 0 end
   local mean_x, mean_y = x:mean(1), y:mean():item()

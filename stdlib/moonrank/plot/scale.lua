@@ -12,8 +12,8 @@ local M = {}
 ---@field down boolean?         true if the axis runs from top to bottom
 ---@field whole boolean?        true if all values are integers, such as epochs
 
--- A number above this limit is not drawn and leaves a gap in its line, because differences and quotients of such
--- numbers may not be finite.
+-- A number above this limit in size is not drawn and leaves a gap in its line, because differences and quotients of
+-- such numbers may not be finite.
 local largest_drawn = 1e150
 local function finite(x) return x == x and x <= largest_drawn and x >= -largest_drawn end
 M.finite = finite

@@ -36,8 +36,8 @@ M.tests = {
 }
 
 -- Groups rows of trials into cells: the trials of a cell agree in all parameters except `o.by`. With `over`, only rows
--- of the best combination of the other parameters are used, and the trials of a cell agree in the parameters of `over`
--- (e.g. fold).
+-- of the best combination of the other parameters for each value of `o.by` are used, and the trials of a cell agree in
+-- the parameters of `over` (e.g. fold).
 local function by_others(results, data, o, rows, said)
   local found, names = {}, data.params
   if o.over then

@@ -124,7 +124,7 @@ function M.parallel(results, o)
   local value, state = data:column(where, o.value), data:column(where, "state")
   for i, row in ipairs(rows) do
     groups[i] = state[row] == "done" and "" or state[row]
-    -- no colour for a pruned trial: its last report is not a result
+    -- no colour for a trial that did not complete: its last report is not a result
     colors[i] = groups[i] == "" and value[row] or 0 / 0
   end
   local label = metric_of(results, o.value)

@@ -70,7 +70,7 @@ return function(x, options)
   end
   if o.method == "percentile" then without = core.tensor({}, "float64", "cpu") end
   local low, high, err = core.bootstrap_interval(samples, estimate, without, o.level)
-  -- a statistic that is NaN without one of the values has an unknown acceleration
+  -- if the script's statistic is NaN when one of the values is left out, the acceleration is not known
   if type(o.statistic) == "function" and without:isnan():double():sum():item() > 0 then low, high = 0 / 0, 0 / 0 end
   return record("bootstrap", { estimate = estimate, low = low, high = high, error = err, n = n, skipped = skipped })
 end

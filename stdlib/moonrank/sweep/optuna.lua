@@ -68,7 +68,8 @@ local function choice_of(part, value)
     { "attributes", object{ { "choices", "[" .. table.concat(texts, ", ") .. "]" } } } }, index
 end
 
--- Returns a parameter's distribution (range or choices) in Optuna's form, and its value in a trial as a number.
+-- Returns a parameter's distribution (range or choices) in Optuna's form, and its value in a trial as a number, which
+-- for choices is an index.
 local function distribution_of(part, value)
   if not part or part.kind == "choice" or type(value) ~= "number" then return choice_of(part, value) end
   local whole = (part.kind == "range" or part.kind == "integer") and math.type(value) == "integer"
@@ -92,7 +93,8 @@ local function parameters_of(space, trial)
   return object(distributions), object(values)
 end
 
--- Returns the JSON object of a trial's attributes in Optuna: its number, seed, numbers, and why it ended early.
+-- Returns the JSON object of a trial's attributes in Optuna: its number, its seed, its returned numbers without the
+-- study's metric, and why it ended early.
 local function attributes_of(self, trial)
   local rows = { { "trial", scalar(trial.number) }, { "seed", scalar(trial.seed) } }
   local numbers = self.store:rows("SELECT name, value FROM numbers WHERE trial = ?1 ORDER BY name", trial.id)

@@ -32,7 +32,8 @@ local function scalar_text(value)
   return tostring(value)
 end
 
--- Returns a plain value or a table as text with sorted keys; nil if it contains a function or an object.
+-- Returns a plain value or a table as text with sorted keys; nil if it contains a function, an object, itself or a
+-- table as a key.
 local function table_text(value, seen)
   if is_plain[type(value)] then return scalar_text(value) end
   if type(value) ~= "table" then return nil end

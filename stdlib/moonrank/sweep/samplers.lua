@@ -125,7 +125,8 @@ function makers.sobol(space, seed, options)
     if entry.slot > sobol_dimensions then
       check.fail("sampler sobol: the space has %d parameters, expected at most %d", #space:entries(), sobol_dimensions)
     end
-    -- parameters of one name under different conditions need different shifts, so the slot is a part of the key
+    -- parameters of one name under different conditions need different shifts, so the slot (index in the space) is in
+    -- the key
     local u = M.random(seed, 0, ("%d %s"):format(entry.slot, entry.name), 1)[1]
     shifts[entry.slot] = math.floor(u * 2 ^ 32)
   end

@@ -94,8 +94,9 @@ local function is_named_bound(value, name)
   return type(name) == "string" and bounds.get(name) == value
 end
 
--- Returns an object as text: an object of the library, or an object of a script with a `__tostring` metamethod. Raises
--- an error (`manner.refuse`) for any other object.
+-- Returns an object as text: an object of the library, or an object of a script whose `__tostring` gives a text without
+-- a memory address. Any other object is "the script's own" if `manner.functions` is set, and else an error
+-- (`manner.refuse`).
 local function object_text(manner, value, above)
   local meta = debug.getmetatable(value)
   local class = type(meta) == "table" and rawget(meta, "__name")
@@ -196,7 +197,8 @@ local function taken_apart(text)
   return head:sub(1, -2), entries, text:sub(at)
 end
 
--- Returns an error's words about a part of a setting with different texts; nil if a text has no such part.
+-- Returns an error's words about a part of a setting whose texts differ. `was` is the text in the file and `now` the
+-- present one. A text is nil if its setting lacks this part.
 local function difference(path, was, now, here)
   local function is_fingerprint(text) return text and #text == 16 and text:find "^%x+$" and text:find "%a" end
   local form = "%s is %s in the file and %s %s"

@@ -121,7 +121,8 @@ local function sorting_column(self, order, better)
   check.unknown("order of table:to_latex", order, { "given", "mean", table.unpack(self.columns) })
 end
 
--- Returns the row numbers in the order that the options ask for. Groups of rows stay together.
+-- Returns the row numbers in the order that the options ask for. Groups of rows stay together if a column gives the
+-- order.
 local function order_of(self, order, better, groups)
   if type(order) == "table" then
     return M.by_list("table:to_latex", "value of the first column", column_of(self, 1), order)
