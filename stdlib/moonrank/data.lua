@@ -182,14 +182,16 @@ end
 ---lists the columns in the order of the file; false marks a column that is not read. Without a
 ---header, user and item are columns 1 and 2. `header` is required if `columns` is a list, or gives
 ---user and item and all other columns in it by number. It is true if the first line has names, and
----false if the first line is data. With `header = true`, ids of the file in the first line are an error.
+---false if the first line is data. If user and item are given by number and `header` is true, a first
+---line with an id that occurs in a later line is an error.
 ---
 ---A file without a known rating column, but with columns besides user, item and timestamp, is an
 ---error, because one of these columns may be the rating. Name the rating column, or pass
 ---`columns = {rating = false}`: then all ratings are 1. If the file has only users, items and
 ---timestamps, all ratings are 1, and print(ratings) says so. Timestamps are read exactly, as 64-bit
----integers; `columns = {timestamp = false}` leaves out timestamps. Ids may be any text. Ids are
----numbered from 1, by value if all ids are whole numbers, else in order of appearance.
+---integers; `columns = {timestamp = false}` leaves out timestamps. Ids may be any text. Users are
+---numbered from 1, by value if all their ids are whole numbers, else in order of appearance; so are
+---items.
 ---
 ---A repeated pair of user and item is an error by default. With the option `duplicates`, one row of
 ---the pair is used: the "last" or "first" by timestamp (ties, or no timestamps: by line), the row
@@ -257,11 +259,11 @@ end
 
 ---Reads judged queries with features in LETOR, SVMlight or RankLib format, plain or .gz. Features
 ---that a line does not name are 0. The lines of a query must be adjacent, and a negative grade is
----an error. NaN and the text "NULL" as a feature are errors, too, unless the option `null` says what
----"NULL" becomes. With `cache`, a binary copy of the file is saved, for later reads with the same path and
----options. The copy is rebuilt if the file has changed, and, with a warning, if the copy is damaged
----or of another version. A file that has the copy's name but is not a cache file is reported and
----not changed.
+---an error. A feature that is NaN or infinite is an error, and so is the text "NULL", unless the
+---option `null` says what "NULL" becomes. With `cache`, a binary copy of the file is saved, for later
+---reads with the same path and options. The copy is rebuilt if the file has changed, and, with a
+---warning, if the copy is damaged or of another version. A file that has the copy's name but is not a
+---cache file is reported and not changed.
 ---@param path string
 ---@param options? mr.data.LetorOptions
 ---@return mr.Dataset
