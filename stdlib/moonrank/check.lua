@@ -213,7 +213,7 @@ local function folded(name) return (name:lower():gsub("_", ""):gsub("^(.+)loss$"
 
 ---Returns what to write in Moonrank instead of a name that other libraries or beginners in Lua use; nil if not known.
 ---@param place string  where the name was used: "mr.Tensor", "mr.losses", "metric"
----@param name any      a number is looked up as "[]", any other index as "[...]"
+---@param name any      a number is looked up as "[]", and a value that cannot be a name as "[...]"
 ---Example: `require("moonrank.check").other_name("mr.Tensor", "log1p")   --> (1 + x):log()`
 function M.other_name(place, name)
   local others = require("moonrank.help.other_names")[place]

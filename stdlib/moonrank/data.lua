@@ -47,8 +47,8 @@ local function columns_hint(example)
 end
 
 ---Reads MovieLens: `ratings.csv` (userId, movieId, rating and an optional timestamp), plain or .gz.
----`path` is the file, its folder, or the folder above its subfolder ml-latest-small. Users and
----movies are numbered from 1 in the order of their ids. `ratings:titles()` returns the movies'
+---`path` is the file, the folder that has the file, or a folder whose subfolder ml-latest-small has
+---the file. Users and movies are numbered from 1 in the order of their ids. `ratings:titles()` returns the movies'
 ---titles by movie number, from the file movies.csv in the same folder.
 ---@param path? string  default: ml-latest-small, in MOONRANK_DATA, ../shared/data or the user's data folder
 ---@return mr.Ratings
@@ -63,8 +63,8 @@ function M.movielens(path)
 end
 
 ---Reads CiteULike-a (Wang, Chen, Li 2013): the articles in each user's library, from `users.dat`,
----plain or .gz. `path` is the file, its folder, or the folder above its subfolder citeulike-a. Line
----u of the file is user u: the number of articles, then the articles' numbers, separated by blanks.
+---plain or .gz. `path` is the file, the folder that has the file, or a folder whose subfolder
+---citeulike-a has the file. Line u of the file is user u: the number of articles, then the articles' numbers, separated by blanks.
 ---All ratings are 1, so `binarize(1)` makes every article of a library relevant. An article that
 ---occurs twice in a line, or a wrong number of articles, is an error.
 ---@param path? string  default: citeulike-a, in MOONRANK_DATA, ../shared/data or the user's data folder
@@ -420,9 +420,9 @@ local scored_options = declare("mr.data.ScoredOptions", {
 })
 
 ---Combines scores with the rows of a dataset or of lists, to write a run file or to compare
----systems. Another number of scores than of rows is an error. If lists and rows have no names, they
----are named by the user and item ids of the ratings file, or else by the numbers of the lists and
----rows.
+---systems. Another number of scores than of rows is an error. Lists and rows without names get the
+---ids of users and items in the ratings file, or else numbers: of users and items, or of the lists
+---and of the rows within a list.
 ---@param scores mr.Tensor|mr.Model  [rows], or the model that makes them
 ---@param set mr.Dataset|mr.Lists
 ---@param options? mr.data.ScoredOptions
