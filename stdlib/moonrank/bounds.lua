@@ -107,10 +107,11 @@ end
 ---`mr.bounds.distribution_bound{method = "sampled", steepness = "samples"}`. `steepness = "samples"`
 ---makes "sampled" the default of `method`, and is an error with the forms "log" and "logit".
 ---
----For metrics without closed forms (see mr.bounds.of), the options `method`, `samples` and `seed` have
----no effect. For other metrics, sampled rankings are kept for other processes and later runs in the
----user's cache folder (moonrank/samples in $XDG_CACHE_HOME or ~/.cache). The folder grows up to 8 GiB, or to
----MOONRANK_SAMPLES_GIB in the environment (0: keep nothing). You may delete the folder.
+---For metrics without closed forms (see mr.bounds.of), the options `method`, `samples` and `seed`
+---have no effect. For other metrics, sampled rankings are kept for other processes and later runs
+---in the user's cache folder (moonrank/samples in $XDG_CACHE_HOME or ~/.cache). The folder grows up
+---to 8 GiB, or to MOONRANK_SAMPLES_GIB in the environment (0: keep nothing). You may delete the
+---folder.
 ---@param options? mr.bounds.DistributionBoundOptions
 ---@return mr.Bound
 ---Example: `mr.bounds.distribution_bound{form = "logit", kappa = 4}.name   --> distribution_logit`

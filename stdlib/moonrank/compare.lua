@@ -345,8 +345,7 @@ end
 ---Lists are matched by user or by query id, or by their position if they have neither. A user or
 ---query with several lists, in one run or in several, counts once, with the mean of its values, and
 ---a line below the table says so. An interrupted training has no evaluation on test data. The table
----marks its system and has no values
----for it.
+---marks its system and has no values for it.
 ---@param options mr.CompareOptions
 ---@return mr.Comparison
 ---Example:

@@ -48,8 +48,8 @@ end
 
 ---Reads MovieLens: `ratings.csv` (userId, movieId, rating and an optional timestamp), plain or .gz.
 ---`path` is the file, the folder that has the file, or a folder whose subfolder ml-latest-small has
----the file. Users and movies are numbered from 1 in the order of their ids. `ratings:titles()` returns the movies'
----titles by movie number, from the file movies.csv in the same folder.
+---the file. Users and movies are numbered from 1 in the order of their ids. `ratings:titles()`
+---returns the movies' titles by movie number, from the file movies.csv in the same folder.
 ---@param path? string  default: ml-latest-small, in MOONRANK_DATA, ../shared/data or the user's data folder
 ---@return mr.Ratings
 function M.movielens(path)
@@ -64,9 +64,10 @@ end
 
 ---Reads CiteULike-a (Wang, Chen, Li 2013): the articles in each user's library, from `users.dat`,
 ---plain or .gz. `path` is the file, the folder that has the file, or a folder whose subfolder
----citeulike-a has the file. Line u of the file is user u: the number of articles, then the articles' numbers, separated by blanks.
----All ratings are 1, so `binarize(1)` makes every article of a library relevant. An article that
----occurs twice in a line, or a wrong number of articles, is an error.
+---citeulike-a has the file. Line u of the file is user u: the number of articles, then the
+---articles' numbers, separated by blanks. All ratings are 1, so `binarize(1)` makes every article
+---of a library relevant. An article that occurs twice in a line, or a wrong number of articles, is
+---an error.
 ---@param path? string  default: citeulike-a, in MOONRANK_DATA, ../shared/data or the user's data folder
 ---@return mr.Ratings
 function M.citeulike(path)
