@@ -204,9 +204,9 @@ local distribution_options = declare("mr.bounds.DistributionOptions", {}, shape_
 ---A random ranking draws rows from the top rank down, without replacement. Each remaining row is
 ---drawn with probability proportional to e^(beta * grade) (Plackett 1975, Luce 1959). Without
 ---`grades`, relevant rows have grade 1 and all other rows 0. With beta = 0, all rankings are
----equally likely. With beta above 0, the ranker is better than random. A beta that makes the
----standard deviation less than a thousandth of the metric's range raises an error. For 20 relevant
----rows among 60, the limit is about 12.
+---equally likely. With beta above 0, the ranker is better than random. For a metric with closed
+---forms, a beta that makes the standard deviation less than a thousandth of the metric's range raises
+---an error. For 20 relevant rows among 60, the limit is about 12.
 ---
 ---Method "auto" samples lists of many different grades, which exact methods cannot handle. Samples of
 ---metrics with closed forms are kept as mr.bounds.distribution_bound describes. For a metric without

@@ -89,9 +89,9 @@ local trec_run_options = declare("mr.data.TrecRunOptions", {
 ---Writes a TREC run file with lines "query Q0 document rank score tag". Documents are ordered by
 ---score, ties by descending id, like trec_eval. An existing file is replaced, and the folder of
 ---`path` is created if necessary. Scores that are not finite and empty names are errors. Names with
----blanks are errors, too, because blanks separate the fields of a run file. `escape = true` writes
----names with blanks in an escaped form ("%%New%20York"). mr.data.trec_run and mr.data.trec_qrels
----read the original names back; other programs see the escaped form.
+---blanks, which separate the fields of a run file, and names that begin with "%%" are errors, too.
+---`escape = true` writes such names in an escaped form ("%%New%20York"). mr.data.trec_run and
+---mr.data.trec_qrels read the original names back; other programs see the escaped form.
 ---@param path string
 ---@param options? mr.data.TrecRunOptions
 ---Example:
