@@ -41,8 +41,8 @@ function M.reason(message)
   return (text:gsub("^[%a_][%w_]*: ", ""):gsub("^mr%.[%w_.:]+: ", ""))
 end
 
----Returns the text of an error that the library raises again. It keeps the position of a function of the script. A
----position inside the library is removed, because the new error has that of the script's line.
+---Returns the text of an error that the library raises again. A position in a function of the script is kept. A
+---position in the library, or in the line that called it, is removed, because the new error begins with that line.
 function M.retold(message)
   local _, here = pcall(M.fail, "")
   local text = tostring(message)
@@ -120,7 +120,8 @@ function M.path(where, path, name)
   M.expect(type(path) == "string" and path ~= "", where, name or "path", path, "the name of a file or folder")
 end
 
----Raises an error if a value is not a name for a definition of the script: letters, digits and _.
+---Raises an error if `name` is not made of letters, digits and _, begins with a digit, or has an owner.
+---@param name any       name that the script gives to a definition of its own
 ---@param owner? string  what has this name already and cannot be replaced
 function M.new_name(where, name, owner)
   M.expect(type(name) == "string" and name:find "^[%a_][%w_]*$", where, "name", name, "letters, digits and _")
@@ -178,7 +179,7 @@ function M.distinct(where, name, list)
   return places
 end
 
----Raises an error if an array has an element that is not an integer from 1 to `most`.
+---Raises an error if `list` is not a table, or has an element that is not an integer from 1 to `most`.
 ---@param list any
 ---@param most integer
 ---@param entry string  a number, in words: "column number"
@@ -213,7 +214,7 @@ local function folded(name) return (name:lower():gsub("_", ""):gsub("^(.+)loss$"
 
 ---Returns what to write in Moonrank instead of a name that other libraries or beginners in Lua use; nil if not known.
 ---@param place string  where the name was used: "mr.Tensor", "mr.losses", "metric"
----@param name any      a number is looked up as "[]", any other index as "[...]"
+---@param name any      a number is looked up as "[]", and a value that cannot be a name as "[...]"
 ---Example: `require("moonrank.check").other_name("mr.Tensor", "log1p")   --> (1 + x):log()`
 function M.other_name(place, name)
   local others = require("moonrank.help.other_names")[place]

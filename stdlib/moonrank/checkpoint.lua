@@ -89,7 +89,7 @@ local checkpoint_options = option_names.declare("mr.CheckpointOptions", {
 ---file. The file is written whole or not at all. If Ctrl-C was pressed while `compute` ran, nothing
 ---is written and the error `interrupted` is raised, even if `compute` caught it, as mr.fit does.
 ---
----Settings (any name except `format` and `numerics`) are stored with the tensors. A file with other
+---Settings are stored with the tensors; reserved names, such as `format`, are errors. A file with other
 ---settings, a file of another numerics version (unless `mix_numerics = true`), and a file that is
 ---not a checkpoint are errors; the file is not changed. Datasets, folds and ratings in the
 ---settings, such as `{seed = 1, data = fold}`, are compared by their fingerprints, and tables by

@@ -344,10 +344,10 @@ end
 ---file lacks. A file without a judged query, or without a relevant document in any judged query, is
 ---an error.
 ---
----Lists are matched by user or by query id. A user or query with several lists, in one run or in
----several, counts once, with the mean of its values, and a line below the table says so. An
----interrupted training has no evaluation on test data. The table marks its system and has no values
----for it.
+---Lists are matched by user or by query id, or by their position if they have neither. A user or
+---query with several lists, in one run or in several, counts once, with the mean of its values, and
+---a line below the table says so. An interrupted training has no evaluation on test data. The table
+---marks its system and has no values for it.
 ---@param options mr.CompareOptions
 ---@return mr.Comparison
 ---Example:

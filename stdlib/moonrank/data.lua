@@ -48,9 +48,9 @@ local function columns_hint(example)
 end
 
 ---Reads MovieLens: `ratings.csv` (userId, movieId, rating and an optional timestamp), plain or .gz.
----`path` is the file, its folder, or the folder above its subfolder ml-latest-small. Users and
----movies are numbered from 1 in the order of their ids. `ratings:titles()` returns the movies'
----titles by movie number, from the file movies.csv in the same folder.
+---`path` is the file, the folder that has the file, or a folder whose subfolder ml-latest-small has
+---the file. Users and movies are numbered from 1 in the order of their ids. `ratings:titles()`
+---returns the movies' titles by movie number, from the file movies.csv in the same folder.
 ---@param path? string  default: ml-latest-small, in MOONRANK_DATA, ../shared/data or the user's data folder
 ---@return mr.Ratings
 function M.movielens(path)
@@ -64,10 +64,11 @@ function M.movielens(path)
 end
 
 ---Reads CiteULike-a (Wang, Chen, Li 2013): the articles in each user's library, from `users.dat`,
----plain or .gz. `path` is the file, its folder, or the folder above its subfolder citeulike-a. Line
----u of the file is user u: the number of articles, then the articles' numbers, separated by blanks.
----All ratings are 1, so `binarize(1)` makes every article of a library relevant. An article that
----occurs twice in a line, or a wrong number of articles, is an error.
+---plain or .gz. `path` is the file, the folder that has the file, or a folder whose subfolder
+---citeulike-a has the file. Line u of the file is user u: the number of articles, then the
+---articles' numbers, separated by blanks. All ratings are 1, so `binarize(1)` makes every article
+---of a library relevant. An article that occurs twice in a line, or a wrong number of articles, is
+---an error.
 ---@param path? string  default: citeulike-a, in MOONRANK_DATA, ../shared/data or the user's data folder
 ---@return mr.Ratings
 function M.citeulike(path)
@@ -183,14 +184,16 @@ end
 ---lists the columns in the order of the file; false marks a column that is not read. Without a
 ---header, user and item are columns 1 and 2. `header` is required if `columns` is a list, or gives
 ---user and item and all other columns in it by number. It is true if the first line has names, and
----false if the first line is data. With `header = true`, ids of the file in the first line are an error.
+---false if the first line is data. If user and item are given by number and `header` is true, a first
+---line with an id that occurs in a later line is an error.
 ---
 ---A file without a known rating column, but with columns besides user, item and timestamp, is an
 ---error, because one of these columns may be the rating. Name the rating column, or pass
 ---`columns = {rating = false}`: then all ratings are 1. If the file has only users, items and
 ---timestamps, all ratings are 1, and print(ratings) says so. Timestamps are read exactly, as 64-bit
----integers; `columns = {timestamp = false}` leaves out timestamps. Ids may be any text. Ids are
----numbered from 1, by value if all ids are whole numbers, else in order of appearance.
+---integers; `columns = {timestamp = false}` leaves out timestamps. Ids may be any text. Users are
+---numbered from 1, by value if all their ids are whole numbers, else in order of appearance; so are
+---items.
 ---
 ---A repeated pair of user and item is an error by default. With the option `duplicates`, one row of
 ---the pair is used: the "last" or "first" by timestamp (ties, or no timestamps: by line), the row
@@ -258,11 +261,11 @@ end
 
 ---Reads judged queries with features in LETOR, SVMlight or RankLib format, plain or .gz. Features
 ---that a line does not name are 0. The lines of a query must be adjacent, and a negative grade is
----an error. NaN and the text "NULL" as a feature are errors, too, unless the option `null` says what
----"NULL" becomes. With `cache`, a binary copy of the file is saved, for later reads with the same path and
----options. The copy is rebuilt if the file has changed, and, with a warning, if the copy is damaged
----or of another version. A file that has the copy's name but is not a cache file is reported and
----not changed.
+---an error. A feature that is NaN or infinite is an error, and so is the text "NULL", unless the
+---option `null` says what "NULL" becomes. With `cache`, a binary copy of the file is saved, for later
+---reads with the same path and options. The copy is rebuilt if the file has changed, and, with a
+---warning, if the copy is damaged or of another version. A file that has the copy's name but is not a
+---cache file is reported and not changed.
 ---@param path string
 ---@param options? mr.data.LetorOptions
 ---@return mr.Dataset
@@ -419,9 +422,9 @@ local scored_options = declare("mr.data.ScoredOptions", {
 })
 
 ---Combines scores with the rows of a dataset or of lists, to write a run file or to compare
----systems. Another number of scores than of rows is an error. If lists and rows have no names, they
----are named by the user and item ids of the ratings file, or else by the numbers of the lists and
----rows.
+---systems. Another number of scores than of rows is an error. Lists and rows without names get the
+---ids of users and items in the ratings file, or else numbers: of users and items, or of the lists
+---and of the rows within a list.
 ---@param scores mr.Tensor|mr.Model  [rows], or the model that makes them
 ---@param set mr.Dataset|mr.Lists
 ---@param options? mr.data.ScoredOptions

@@ -57,8 +57,9 @@ local csv_options = declare("mr.data.CsvOptions", {
 ---Fields in quotation marks may have delimiters, line ends and doubled quotation marks. Empty lines are
 ---skipped. A file that begins like gzip is unpacked.
 ---
----The table prints itself and has exports; `rows` are its rows, and `t:column("x")` is one column. A file
----that `to_csv` of a table wrote is read back with equal values. Rows of unequal length, an open
+---The table prints itself and has exports; `rows` are its rows, and `t:column("x")` is one column.
+---Numbers that `to_csv` of a table wrote are read back as equal numbers. Texts that look like numbers
+---become numbers, unless `texts` names their column. Rows of unequal length, an open
 ---quotation mark and a number that is too large, such as 1e400, are errors that give the line. A column
 ---name that occurs twice is an error, too. Infinity is written inf or -inf.
 ---@param path string

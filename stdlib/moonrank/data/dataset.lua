@@ -170,8 +170,8 @@ local function whole(self, device)
 end
 
 ---Returns all lists of a dataset as one batch on the default device. The dataset may be of a class that a script
----defines; its own method `batches` then makes the batch, or returns nil if there are no lists. An mr.Dataset without
----lists gives a batch without lists.
+---defines; its method `batches` then makes the batch, and the result is nil if that method gives no batch. An
+---mr.Dataset without lists gives a batch without lists.
 function M.whole_batch(dataset)
   if not M.is(dataset) then return dataset:batches{ size = math.max(1, dataset.count) }() end
   seen.note("other", dataset)
@@ -247,10 +247,10 @@ local batches_options = declare("mr.data.BatchesOptions", {
 ---Iterates over the dataset in batches of `size` lists (default 32); the last batch may be smaller.
 ---With the option `rows` instead of `size`, a batch has whole lists with about `rows` rows: the
 ---dataset's rows are divided into stretches of `rows` rows, and a batch has the lists that begin in
----one stretch. The last list of a batch may extend beyond the stretch; the next batch is then
----smaller. A batch has fewer rows than `rows` plus the rows of its last list. With `shuffle = true`,
----the random order depends only on `seed` and `epoch`; without `shuffle`, these two options are
----errors. Batches are on `device`, wherever the dataset is.
+---one stretch. The last list of a batch may extend beyond the stretch. A batch has fewer rows than
+---`rows` plus the rows of its last list. With `shuffle = true`, the random order depends only on
+---`seed`, `epoch` and the number of lists. If `shuffle` is not given, `seed` and `epoch` are errors.
+---Batches are on `device`, wherever the dataset is.
 ---`share = {2, 3}` returns only the second of three shares of each batch. Shares have about equally
 ---many rows, and may be empty.
 ---@param options? mr.data.BatchesOptions
@@ -464,8 +464,9 @@ function Dataset:split(options)
     in_order(self, table.move(order, 1, n, 1, {}), "part")
 end
 
----Writes the grades of the rows as TREC judgments, like lists:to_qrels. Without names, users and items
----give them: their ids in the file, or their numbers.
+---Writes the grades of the rows as TREC judgments, like lists:to_qrels. If the lists or rows have no
+---names, the ids of users and items in the ratings file are written, or else numbers: of users and
+---items, or of the lists and of the rows within a list.
 ---@param path string
 ---@param options? mr.data.QrelsOptions
 ---Example:

@@ -25,8 +25,8 @@ end
 -- Error value that ends a trial early, if the trial was run only to find out which datasets it uses.
 local Enough = setmetatable({}, { __name = "mr.data.Enough", __tostring = function() return "its data were seen" end })
 
----Begins to record which datasets a trial uses, until `finish` is called. An error ends the trial when mr.fit begins
----(`stop` is "fit"), or at the first use of any dataset ("any").
+---Begins to record which datasets a trial uses, until `finish` is called. With `stop`, an error ends the trial: when
+---mr.fit begins ("fit"), or at the first use of any dataset ("any").
 ---@param stop? "fit"|"any"
 function M.begin(stop) record = { entries = {}, by_key = {}, others = 0, stop = stop or false } end
 

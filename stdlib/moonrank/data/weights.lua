@@ -33,7 +33,7 @@ local function check_limits(name, x)
   end
 end
 
----Returns true if the lists have probabilities of rows (lists:drawn), or stand for whole lists (M.keep).
+---Returns true if the lists have probabilities of rows (lists:drawn), or stand for whole lists (whole_lists.set).
 ---@param lists mr.Lists
 ---@return boolean
 function M.are_noted(lists) return (probabilities.of(lists) or whole_lists.of(lists)) ~= nil end

@@ -66,7 +66,7 @@ end
 ---Example: `require("moonrank.evaluate.bounded").is "ndcg"   --> false`
 function M.is(x) return getmetatable(x) == Bounded end
 
----Returns a metric under another name in results, such as the name that a user wrote.
+---Returns a copy of a metric that results call `name`, such as the name that a user wrote.
 ---@param metric mr.Metric|mr.BoundedMetric
 ---Example: `require("moonrank.evaluate.bounded").named(mr.metrics.ap{}, "map").name   --> map`
 function M.named(metric, name)

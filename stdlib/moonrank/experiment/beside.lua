@@ -106,9 +106,9 @@ less published: the number less the published one; largest: of these differences
 ---for each of `fields`, the published number ("NAME, printed", as for `mr.experiment.agreement`) and the
 ---difference ("NAME, less published") as {mean, low, high}: its own number less the published one, which
 ---counts as exact. Its field `largest` is the difference, with its sign, that is largest in absolute value. Returns
----`columns` for a table of all records, a `legend` of those with differences ("" for none), and `table`:
----for each group, how many records are near the published ones, and the median differences. `table` is
----nil if no record has a published row.
+---`columns` for a table of all records, a `legend` that explains the columns of differences, and `table`:
+---for each group, how many records are near the published ones, and the median differences. If no
+---record has a published row, `legend` is "" and `table` is nil.
 ---@param records table[]  results, with numbers or {mean, low, high}, as from `mr.experiment.mean`
 ---@param o mr.experiment.BesideOptions
 ---@return { columns: table[], legend: string, table?: mr.experiment.Named }

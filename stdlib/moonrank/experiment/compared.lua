@@ -297,13 +297,14 @@ local function check_against(o)
     "a parameter of by with one of its values")
 end
 
----Makes the main table of an experiment, with a row for each combination of parameters. A row has the
----mean of a metric over all lists and folds, the standard deviation over folds, the printed number and
----the difference from it. It also has the change against one setting (`against`), paired by list. p-values are
----those of a permutation test of the mean change (100,000 choices of signs), corrected by Holm over
----the table. Runs have to return the metric as a number and, in `per_list`, as a value of each list,
----with `list`, the number of the list. Their parameter `split` or `fold` is the number of the fold.
----Both settings of a change must have tested the same lists in every fold.
+---Makes the main table of an experiment, with a row for each combination of parameters. A row has
+---the mean of a metric over all lists and folds, the standard deviation over folds, the printed
+---number and the difference from it. It also has the change against one setting (`against`), paired
+---by list. p-values are those of a permutation test of the mean change (100,000 random choices of
+---signs, or all choices if at most 20 values differ), corrected by Holm over the table. Runs have
+---to return the metric as a number and, in `per_list`, as a value of each list, with `list`, the
+---number of the list. Their parameter `split` or `fold` is the number of the fold. Both settings of
+---a change must have tested the same lists in every fold.
 ---@param results mr.Results  from `mr.experiment.study`
 ---@param o mr.experiment.ComparedOptions
 ---@return mr.experiment.Compared

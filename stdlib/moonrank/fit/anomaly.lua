@@ -174,7 +174,8 @@ function Step:expect_finite(value)
 end
 
 ---Raises the error `message`, which evaluating validation or test raised. If the error is about
----NaN or infinity, adds the part, `when`, and the parameter tensor that is not finite to the message.
+---NaN or infinity, adds to the message the part, `when`, and the first parameter tensor that is not
+---finite, if there is one.
 ---@param part string    "valid" or "test"
 ---@param when string    such as "after epoch 3"
 function M.part_failed(plan, part, when, message)

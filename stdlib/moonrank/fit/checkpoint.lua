@@ -237,8 +237,8 @@ local function check_together(self)
     .. "that no other training writes", self._plan.checkpoint.path, own, first)
 end
 
----Makes the object that writes and reads the checkpoint file of a training. It does nothing if the
----training has no option `checkpoint`.
+---Makes the object that writes and reads the checkpoint file of a training. Its methods `open`, `after`
+---and `ended` do nothing if the training has no option `checkpoint`.
 ---@return mr.fit.Keeper
 function M.new(plan, run)
   return setmetatable({ _plan = plan, _run = run, _kept = false, _written = core.clock(), _settings = false,
