@@ -123,7 +123,8 @@ end
 ---Raises an error if a value is not a name for a definition of the script: letters, digits and _.
 ---@param owner? string  what has this name already and cannot be replaced
 function M.new_name(where, name, owner)
-  M.expect(type(name) == "string" and name:find "^[%a_][%w_]*$", where, "name", name, "letters, digits and _")
+  M.expect(type(name) == "string" and name:find "^[%a_][%w_]*$", where, "name", name,
+    "letters, digits and _, and no digit at the beginning")
   M.expect(not owner, where, "name", name, "another name, because this is the name of %s", owner)
 end
 
@@ -231,6 +232,7 @@ end
 ---@param what string  kind of the name: "metric", "option of mr.fit"
 function M.unknown(what, name, known)
   table.sort(known)
+  if #known == 0 then M.fail("unknown %s: '%s'. There are none", what, tostring(name)) end
   if what:find "^option of " and math.type(name) == "integer" then
     M.fail("unknown %s: '%d'. There are: %s. Value %d of the table has no name: write name = value", what, name,
       table.concat(known, ", "), name)
@@ -296,7 +298,7 @@ function M.sequence(where, name, sequence, form)
   for key in next, sequence do
     if math.type(key) ~= "integer" or key < 1 or key > n then
       M.fail("%s: %s has the field '%s' beside its elements; %s", where, name, core.safe_text(tostring(key)),
-        form or "expected elements alone")
+        form or "expected only elements without names")
     end
   end
 end

@@ -129,8 +129,8 @@ local warmup_options = declare("mr.schedule.WarmupOptions", {
   { "steps", "integer", least = 1, excludes = { epochs = true }, required_without = "epochs",
     help = "length of the warmup in steps" },
   { "epochs", "integer", least = 1, help = "length of the warmup in epochs" },
-  { "after", "mr.Schedule", class = "mr.Schedule", expected = "a schedule", shown = "lr stays constant",
-    help = "schedule that follows the warmup" },
+  { "after", "mr.Schedule", class = "mr.Schedule", expected = "a schedule, such as mr.schedule.cosine{}",
+    shown = "lr stays constant", help = "schedule that follows the warmup" },
 })
 
 ---Makes a warmup schedule: lr rises linearly from lr / n in the first step to lr in step n, for a

@@ -44,7 +44,9 @@ end
 local csv_options = declare("mr.data.CsvOptions", {
   { "header", "boolean", default = true,
     help = "whether the first row names the columns; else they are called 1, 2, ..." },
-  { "delimiter", "string", default = ",", also = { "sep", "separator" }, expected = "one character such as ','",
+  { "delimiter", "string", default = ",", also = { "sep", "separator" },
+    expected = "one ASCII character such as ',', but no letter, no digit, no double quote, and no control character "
+      .. "except tab",
     accept = function(text) return #text == 1 and not text:find '[%w%c"]' or text == "\t" end,
     help = "the character between fields" },
   { "texts", "string[]", default = {}, shown = "none",

@@ -53,7 +53,8 @@ function M.prepare(o, given)
   end
   if config.objective == "loss" then
     check.expect(given.loss ~= nil, "mr.fit", "loss", given.loss,
-      "one of mr.losses, or an objective of XGBoost: mr.models.trees{objective = 'rank:ndcg'}")
+      "a loss such as mr.losses.ndcg{}, or trees with an objective of XGBoost: "
+      .. "mr.models.trees{objective = 'rank:ndcg'}")
   else
     check.leave_out("mr.fit", "loss", given.loss,
       "the trees' objective is '%s', and only trees with objective = 'loss' take a loss", config.objective)
@@ -65,7 +66,7 @@ end
 -- Raises an error if the dataset `data` has no features, or another number of features than the trees.
 local function check_features(role, data, columns)
   local features = check.field(data, "features")
-  check.expect(features, "mr.fit", "features of " .. role, nil, "features, which trees score")
+  check.expect(features, "mr.fit", "features of " .. role, nil, "a dataset with features, which trees need")
   check.length("mr.fit", "a row of " .. role, features:size(2), columns, "one for each feature of the trees")
 end
 
@@ -230,7 +231,10 @@ function Rounds:read(by_name, epoch, best)
     return snapshots, function() end
   end
   local booster = model:_read(by_name)
-  if booster.rounds ~= epoch then check.fail("it has trees of %d rounds, expected %d", booster.rounds, epoch) end
+  if booster.rounds ~= epoch then
+    check.fail("the file has trees of %d rounds, expected %d, the number of rounds in its metadata", booster.rounds,
+      epoch)
+  end
   for k, rounds in ipairs(best) do snapshots[k] = rounds > 0 and { booster = booster, rounds = rounds } end
   return snapshots, function()
     local config = model.config

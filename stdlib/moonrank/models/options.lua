@@ -68,7 +68,7 @@ function M.check_storable(where, name, value)
   local is_text = kind == "string" and utf8.len(value)
   if kind == "boolean" or is_text or check.is_finite(value) or M.are_integers(value) then return end
   check.fail("%s: option %s is %s, which the file of a model cannot hold. Pass a finite number, a text in UTF-8, "
-    .. "true or false, or a list of integers", where, name,
+    .. "true or false, or a table of integers", where, name,
     kind == "number" and tostring(value) or kind == "string" and ("'%s'"):format(core.safe_text(value)) or "a " .. kind)
 end
 

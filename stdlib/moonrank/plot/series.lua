@@ -49,7 +49,7 @@ M.line_options = declare("mr.plot.Line", {}, M.points_options, band, M.style)
 function M.is_tensor(where, name, value, dims)
   if type(value) ~= "userdata" then return false end
   local class = not io.type(value) and tostring(value):match("^mr%.%w+") or io.type(value) and "file"
-  check.expect(not class, where, name, value, "numbers or a tensor")
+  check.expect(not class, where, name, value, "a table of numbers or a tensor")
   if value.dims ~= dims then
     check.fail("%s: %s is a tensor with %d dimensions, expected %d", where, name, value.dims, dims)
   end

@@ -96,7 +96,7 @@ function M.choice(values)
       named[key] = value
     else
       check.expect(math.type(key) == "integer" and key > 0 and key <= #values, where, "a key", key,
-        "a list without gaps, or names")
+        "a name, or a place in a table without gaps")
     end
   end
   for _, value in ipairs(values) do add_choice(part, where, value) end
@@ -116,7 +116,7 @@ function M.range(first, last, step)
   local where = "mr.range"
   first, last, step = whole(where, "first", first), whole(where, "last", last),
     whole(where, "step", step == nil and 1 or step)
-  check.expect(step >= 1, where, "step", step, "1 or more")
+  check.expect(step >= 1, where, "step", step, "an integer of at least 1")
   check.expect(last >= first, where, "last", last, "at least first, which is %d", first)
   return setmetatable({ kind = "range", low = first, high = first + (last - first) // step * step, step = step,
     log = false }, Part)
@@ -198,7 +198,8 @@ function M.when(name, value, parts)
   check.expect(type(name) == "string", where, "name", name, "the name of a parameter")
   local values = type(value) == "table" and value or { value }
   check.not_empty(where, ("value of '%s'"):format(name), values, "value")
-  check.expect(type(parts) == "table" and not getmetatable(parts), where, "parts", parts, "a table of parameters")
+  check.expect(type(parts) == "table" and not getmetatable(parts), where, "parts", parts,
+    "a table of parameters by name, such as {lr = mr.uniform(0, 1)}")
   return setmetatable({ name = name, values = values, parts = parts }, When)
 end
 
