@@ -59,8 +59,8 @@ function M.scores(model, made, device)
   }
   local scores = tensors.no_grad(function() return model(batch) end)
   if not check.is_tensor(scores) or scores.dims ~= 1 or #scores ~= made.lists.rows then
-    check.expect(false, "model", "the result", scores, "a tensor of %d scores, one for each row of the batch",
-      made.lists.rows)
+    check.fail("model: the model returned %s, expected a tensor of %d scores, one for each row of the batch",
+      check.found(scores), made.lists.rows)
   end
   return scores:detach()
 end

@@ -86,7 +86,7 @@ local function is_pair(value)
   local is_two = type(value) == "table" and #value == 2
   return is_two and math.type(value[1]) == "integer" and math.type(value[2]) == "integer"
 end
-local expected_pair = "an integer or two of them, down and across"
+local expected_pair = "an integer, or two integers {down, across}"
 
 -- Returns {down, across} for the value of such an option as `stride`: one integer for both directions, or a pair.
 local function pair(value) return type(value) == "table" and value or { value, value } end
