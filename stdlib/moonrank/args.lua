@@ -260,7 +260,8 @@ local function check_flags(declared)
     local others = { table.unpack(d.ignores or {}) }
     for other in pairs(d.sets or {}) do others[#others + 1] = other end
     if #others > 0 and d.type ~= "boolean" then
-      error(("mr.args: option '%s' declares sets or ignores, which only flags (type boolean) can have"):format(name), 4)
+      error(("mr.args: option '%s' declares sets or ignores, which only a flag (type boolean) can have"):format(name),
+        4)
     end
     for _, other in ipairs(others) do
       if not declared[other] then
