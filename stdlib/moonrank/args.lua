@@ -294,7 +294,10 @@ function M.declared(declarations)
   local declared = {}
   check.expect(type(declarations) == "table", "mr.args", "options", declarations, "a table such as {nsr = 1}")
   for name, value in pairs(declarations) do
-    if type(name) ~= "string" then error("mr.args: options are declared by name: mr.args{nsr = 1}", 3) end
+    if type(name) ~= "string" then
+      error(("mr.args: a key of the table options is %s, expected the name of an option: mr.args{nsr = 1}"):format(
+        check.found(name)), 3)
+    end
     declared[name] = declared_of(name, value)
   end
   declared.device = declared.device or device

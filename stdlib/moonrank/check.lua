@@ -114,10 +114,11 @@ function M.length(where, name, count, expected, why)
   M.fail("%s: %s has %d %s, expected %d, %s", where, name, count, count == 1 and "entry" or "entries", expected, why)
 end
 
----Raises an error if the argument `path` is not the name of a file or folder.
+---Raises an error if an argument is not a text that can name a file, or a folder if the argument is called "folder".
 ---@param name? string  name of the argument (default: path)
 function M.path(where, path, name)
-  M.expect(type(path) == "string" and path ~= "", where, name or "path", path, "the name of a file or folder")
+  M.expect(type(path) == "string" and path ~= "", where, name or "path", path, "the name of a %s",
+    name == "folder" and "folder" or "file")
 end
 
 ---Raises an error if a value is not a name for a definition of the script: letters, digits and _.

@@ -78,7 +78,7 @@ local function texts_of(settings)
   for name, value in pairs(settings) do
     texts[name] = setting.text("mr.checkpoint", name, value)
     check.utf8("mr.checkpoint", "the name of a setting", name)
-    check.utf8("mr.checkpoint", "a setting", texts[name])
+    check.utf8("mr.checkpoint", ("the setting '%s'"):format(name), texts[name])
   end
   return texts
 end

@@ -64,7 +64,7 @@ local function divided(options)
     end
   end
   for name, value in pairs(o.systems) do
-    check.expect(systems[name] == nil, where, "the name of a system", name, "different names")
+    check.expect(systems[name] == nil, where, "the name of a system", name, "a name that is not given twice")
     systems[name] = value
   end
   return o, systems

@@ -75,7 +75,8 @@ local function add_choice(part, where, key, value)
     "a string, number or boolean. Give others a name: name = value")
   if kind == "number" then finite(where, ("value %d"):format(#part.keys + 1), key) end
   if kind == "string" then check.utf8(where, "a value", key) end
-  check.expect(not part.index[key], where, ("value %d"):format(#part.keys + 1), key, "different values")
+  check.expect(not part.index[key], where, ("value %d"):format(#part.keys + 1), key,
+    "a value that does not occur before")
   part.keys[#part.keys + 1] = key
   part.index[key], part.named[key] = #part.keys, value
 end

@@ -236,7 +236,7 @@ function Space:grid(i)
     check.fail("space.%s is %s, which has too many values for a grid. Pass the number of values: {points = n}",
       entry.name, tostring(entry.part))
   elseif not count then
-    check.fail("space has more than 2^53 combinations, too many for a grid")
+    check.fail("space has more than 2^53 combinations, too many for a grid. Pass another sampler, such as 'random'")
   end
   check.expect(math.type(i) == "integer" and i > 0 and i <= count, "space", "combination", i, "an integer from 1 to %d",
     count)

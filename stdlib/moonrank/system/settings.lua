@@ -62,7 +62,7 @@ end
 
 -- Returns the content of a table as text, without the outer braces.
 local function inside(manner, t, above)
-  if above[t] then manner.refuse "contains itself" end
+  if above[t] then manner.refuse "contains itself. Pass a table that does not contain itself" end
   above[t] = true
   local text
   if is_list(t) then
