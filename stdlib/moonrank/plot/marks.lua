@@ -84,7 +84,7 @@ local ecdf_options = declare("mr.plot.Ecdf", {
 -- Raises an error for one entry without the array's braces, which would be taken for an empty array.
 local function check_list(where, name, list)
   if next(list) ~= nil and #list == 0 then
-    check.fail("%s: %s has the field '%s', expected a table of entries: %s = {{...}, ...}", where, name,
+    check.fail("%s: %s has the field '%s', expected a table of entries: %s = {entry, ...}", where, name,
       tostring(next(list)), name)
   end
 end

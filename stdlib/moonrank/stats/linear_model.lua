@@ -144,7 +144,9 @@ local function design(self, y, columns, kept)
     table.move(row, 1, #row, #flat + 1, flat)
     values[k] = y[i]
   end
-  if not names then check.fail("%s: every row has NaN in y, a factor or a covariate. Pass a row without NaN", where) end
+  if not names then
+    check.fail("%s: found no rows without NaN in y, factors and covariates. Pass at least one", where)
+  end
   return core.tensor(flat, "float64", "cpu"):reshape(#kept, #names), core.tensor(values, "float64", "cpu"), names
 end
 
