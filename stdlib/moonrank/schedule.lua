@@ -51,8 +51,8 @@ local rates_options = declare("mr.schedule.RatesOptions", {
 ---@return number[]
 ---Example: `mr.schedule.step{every = 1, factor = 0.5}:rates(8, {steps = 6, per_epoch = 2})[5]   --> 2.0`
 function Schedule:rates(lr, plan)
-  check.expect(check.is_finite(lr), "rates", "lr", lr, "a finite number")
-  local o = rates_options:read("rates", plan)
+  check.expect(check.is_finite(lr), "schedule:rates", "lr", lr, "a finite number")
+  local o = rates_options:read("schedule:rates", plan)
   local made, rates = self:begin{ lr = lr, steps = o.steps, per_epoch = o.per_epoch }, {}
   for step = 1, o.steps do rates[step] = lr * made.factor(step) end
   return rates

@@ -36,7 +36,8 @@ function Recommendations:of(user)
     end
     at = at + sizes[i]
   end
-  check.fail("there are no recommendations for user %s", tostring(user))
+  check.fail("there are no recommendations for user %s, because model:recommend was not called for this user",
+    tostring(user))
 end
 
 -- Returns a table with one row for each item that is recommended to one of the first `count` users.
