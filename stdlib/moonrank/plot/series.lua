@@ -90,7 +90,8 @@ function M.list(where, o, declaration)
     end
   end
   if flat and o.series ~= nil then
-    check.fail("%s: fields of one series and the option series are both given. Leave out one of the two", where)
+    check.fail("%s: the option series and the option %s of a single series are both given. Leave out one of the two",
+      where, next(flat))
   end
   local list = flat and { flat } or o.series
   local main = declaration.by_name.y and "y" or "values"

@@ -43,7 +43,14 @@ local function levels_of(name, values, count)
   check.expect(#levels >= 2, where, "the only level of factor " .. name, levels[1], "at least two levels")
   local names = {}
   for i, level in ipairs(levels) do names[i] = tostring(level) end
-  check.distinct(where, "factor " .. name, names)
+  local seen = {}
+  for _, text in ipairs(names) do
+    if seen[text] then
+      check.fail("%s: factor %s has two levels that are written '%s', such as a number and a text. Rename one of them",
+        where, name, core.safe_text(text))
+    end
+    seen[text] = true
+  end
   return levels, rows
 end
 
