@@ -205,7 +205,9 @@ function Rounds:run(epoch, after)
   local _ <close> = random.of_step(plan.seed, epoch)
   local values = losses.times_list_weights(grow(self, epoch), self._lists)
   local total, counted = values:sum():item(), plan.loss:count(self._lists)
-  if total - total ~= 0 then check.fail("mr.fit: the loss of round %d is %s", epoch, tostring(total)) end
+  if total - total ~= 0 then
+    check.fail("mr.fit: the loss of round %d is %s, expected a finite number", epoch, check.found(total))
+  end
   plan.model._booster, plan.model._rounds = self._booster, self._booster.rounds
   if after then after(1, counted, total) end
   return plan.reduction == "sum" and total or counted > 0 and total / counted or 0

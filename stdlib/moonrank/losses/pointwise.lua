@@ -88,7 +88,7 @@ local function check_rising(where, given)
   for k, threshold in ipairs(given) do
     if not check.is_finite(threshold) or k > 1 and threshold <= given[k - 1] then
       check.fail("%s: thresholds[%d] is %s, expected a finite number, larger than the threshold before it", where, k,
-        tostring(threshold))
+        check.found(threshold))
     end
   end
 end
