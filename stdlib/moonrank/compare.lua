@@ -128,8 +128,8 @@ local function check_convention(o, metric, own, name, first)
     local had = own.options[option]
     if o[option] ~= nil and had ~= nil and had ~= o[option] then
       check.fail("%s: the option %s is %s, but '%s' was evaluated with %s = %s. Evaluate '%s' with the same %s, or "
-        .. "leave out the option", where, option, tostring(o[option]), name, option,
-        type(had) == "number" and ("%.14g"):format(had) or tostring(had), name, option)
+        .. "leave out the option", where, option, check.found(o[option]), name, option,
+        type(had) == "number" and ("%.14g"):format(had) or check.found(had), name, option)
     end
   end
 end

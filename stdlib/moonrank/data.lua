@@ -134,7 +134,8 @@ local function listed_columns(list)
   end
   for i = 1, #list do
     if list[i] ~= false then
-      check.choice(where, ("entry %d"):format(i), list[i], { "user", "item", "rating", "timestamp" })
+      check.choice(where, ("entry %d"):format(i), list[i], { "user", "item", "rating", "timestamp" },
+        "false for a column that is not read")
       check.expect(not at[list[i]], where, ("entry %d"):format(i), list[i], "each column once")
       at[list[i]] = i
     end

@@ -34,8 +34,8 @@ local function convert(rows, c, is_text, place_of)
   local numbers = not is_text and numbers_of(rows, c)
   for r, row in ipairs(rows) do
     if numbers and numbers[r] and math.abs(numbers[r]) == math.huge and not not_decimal[row[c]:lower()] then
-      check.fail("%s: found '%s', expected a number below 1.8e308 in size. Write inf for infinity, or name the column "
-        .. "in texts", place_of(r), core.safe_text(row[c]))
+      check.fail("%s: found '%s', expected a number with an absolute value below 1.8e308. Write inf for infinity, or "
+        .. "name the column in texts", place_of(r), core.safe_text(row[c]))
     end
     if numbers then row[c] = numbers[r] or nil else row[c] = tables.text_of_csv(row[c]) end
   end

@@ -84,7 +84,7 @@ function M.levels(where, name, values, count, other)
 end
 
 -- Ranges that `is_range` accepts, in words.
-M.range_text = "two numbers {lowest, highest}, at most 1e100 in size"
+M.range_text = "two numbers {lowest, highest}, each with an absolute value of at most 1e100"
 
 ---Returns true if the list is {lowest, highest}: two different numbers in ascending order, each at most 1e100 in size.
 ---@param value any[]

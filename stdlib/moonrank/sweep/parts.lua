@@ -66,7 +66,7 @@ local function ordered(where, low, high)
 end
 
 local function positive(where, low)
-  check.expect(low > 0, where, "low", low, "a number above 0 for a logarithm")
+  check.expect(low > 0, where, "low", low, "a number above 0, because the scale is logarithmic")
 end
 
 local function add_choice(part, where, key, value)
