@@ -331,7 +331,7 @@ function M.args(declarations, words)
   for name, d in pairs(declared) do
     if values[name] == nil then values[name] = d.default end
     if values[name] == nil and d.required then
-      leave(2, ("option '%s' is required (%s)"):format(typed(name), articles[d.type]))
+      leave(2, ("the required option %s is missing, expected %s"):format(typed(name), articles[d.type]))
     end
   end
   if declared.device == device and values.device then set_device(values.device) end
