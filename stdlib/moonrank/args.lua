@@ -69,7 +69,7 @@ local function check_fields(name, d)
   end
   local kind = d.element or d.type
   if d.element and (kind == "list" or not articles[kind]) then
-    refuse("is a list of values of type %s, which a command line cannot have", kind)
+    refuse("is a list with elements of type %s, expected integer, number, string or boolean", kind)
   end
   if (d.least or d.most) and kind ~= "integer" and kind ~= "number" then
     refuse("has least or most, which need numbers, but its type is %s", kind)

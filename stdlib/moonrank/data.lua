@@ -128,8 +128,8 @@ local function listed_columns(list)
   local where, at = "mr.data.interactions columns", {}
   for name in pairs(list) do
     if math.type(name) ~= "integer" then
-      check.fail("%s: the table is a list, but also has the key '%s'. Pass either a list or columns by name", where,
-        tostring(name))
+      check.fail("%s: the table has elements without names, and also the key '%s'. Pass either {\"user\", \"item\"} or "
+        .. "{user = ..., item = ...}", where, tostring(name))
     end
   end
   for i = 1, #list do
@@ -141,7 +141,7 @@ local function listed_columns(list)
     end
   end
   for _, name in ipairs{ "user", "item" } do
-    if not at[name] then check.fail("%s: the list lacks '%s', expected at least {\"user\", \"item\"}", where, name) end
+    if not at[name] then check.fail("%s: the table lacks '%s', expected at least {\"user\", \"item\"}", where, name) end
   end
   at.rating, at.timestamp = at.rating or false, at.timestamp or false
   return at, #list
