@@ -62,7 +62,7 @@ int thread_count(const std::string& text) {
   int n = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
   if (error != std::errc() || end != text.data() + text.size() || n < 1 || n > 4096) {
-    throw UsageError("--threads: expected a number from 1 to 4096, got '" + text + "'");
+    throw UsageError("--threads: expected an integer from 1 to 4096, got '" + text + "'");
   }
   return n;
 }

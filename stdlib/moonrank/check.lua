@@ -114,17 +114,19 @@ function M.length(where, name, count, expected, why)
   M.fail("%s: %s has %d %s, expected %d, %s", where, name, count, count == 1 and "entry" or "entries", expected, why)
 end
 
----Raises an error if the argument `path` is not the name of a file or folder.
+---Raises an error if an argument is not a text that can name a file, or a folder if the argument is called "folder".
 ---@param name? string  name of the argument (default: path)
 function M.path(where, path, name)
-  M.expect(type(path) == "string" and path ~= "", where, name or "path", path, "the name of a file or folder")
+  M.expect(type(path) == "string" and path ~= "", where, name or "path", path, "the name of a %s",
+    name == "folder" and "folder" or "file")
 end
 
 ---Raises an error if `name` is not made of letters, digits and _, begins with a digit, or has an owner.
 ---@param name any       name that the script gives to a definition of its own
 ---@param owner? string  what has this name already and cannot be replaced
 function M.new_name(where, name, owner)
-  M.expect(type(name) == "string" and name:find "^[%a_][%w_]*$", where, "name", name, "letters, digits and _")
+  M.expect(type(name) == "string" and name:find "^[%a_][%w_]*$", where, "name", name,
+    "letters, digits and _, and no digit at the beginning")
   M.expect(not owner, where, "name", name, "another name, because this is the name of %s", owner)
 end
 
@@ -233,6 +235,7 @@ end
 ---@param what string  kind of the name: "metric", "option of mr.fit"
 function M.unknown(what, name, known)
   table.sort(known)
+  if #known == 0 then M.fail("unknown %s: '%s'. There are none", what, tostring(name)) end
   if what:find "^option of " and math.type(name) == "integer" then
     M.fail("unknown %s: '%d'. There are: %s. Value %d of the table has no name: write name = value", what, name,
       table.concat(known, ", "), name)
@@ -298,7 +301,7 @@ function M.sequence(where, name, sequence, form)
   for key in next, sequence do
     if math.type(key) ~= "integer" or key < 1 or key > n then
       M.fail("%s: %s has the field '%s' beside its elements; %s", where, name, core.safe_text(tostring(key)),
-        form or "expected elements alone")
+        form or "expected only elements without names")
     end
   end
 end

@@ -27,7 +27,7 @@ local compare_options = declare("mr.CompareOptions", {
     help = "judgments: a file, lists or a dataset, or a list of them, one for each fold; not needed if all systems "
       .. "are evaluated already" },
   { "metrics", "(string|mr.Metric|table)[]", shown = "those of the evaluations", help = "metrics to compare by",
-    expected = 'a list as {"map", "ndcg@10"}' },
+    expected = 'a table such as {"map", "ndcg@10"}' },
   { "order", "string[]", shown = "alphabetical",
     help = "names of systems in the order of the table's rows and letters; systems that it lacks follow" },
   { "missing", "string", default = "skip", choices = { "skip", "zero" },
@@ -60,11 +60,12 @@ local function divided(options)
   for name, value in pairs(systems) do
     local near = folds.is_list(value) and type(value[1]) == "string" and nearest_option(name)
     if near then
-      check.fail("%s: '%s' is a list of texts, expected runs. Did you mean the option '%s'?", where, name, near)
+      check.fail("%s: '%s' is a table of texts, expected the runs of a system. Did you mean the option '%s'?", where,
+        name, near)
     end
   end
   for name, value in pairs(o.systems) do
-    check.expect(systems[name] == nil, where, "the name of a system", name, "different names")
+    check.expect(systems[name] == nil, where, "the name of a system", name, "a name that is not given twice")
     systems[name] = value
   end
   return o, systems
@@ -101,8 +102,9 @@ local function system_of(name, value, o)
     return { evaluation = value.test, data = rawget(value.test, "data") or value.data.test }
   end
   local near = nearest_option(name)
-  check.fail("%s: '%s' is a %s, expected a path, scores (mr.data.scores, a tensor), a model, a run of mr.fit or an "
-    .. "evaluation%s", where, name, type(value), near and (", or the option '%s'"):format(near) or "")
+  check.fail("%s: '%s' is a %s, expected the path of a file, scores (mr.data.scores or a tensor), a run of mr.fit, an "
+    .. "evaluation, or a model if qrels is a dataset%s", where, name, type(value),
+    near and (", or the option '%s'"):format(near) or "")
 end
 
 -- Returns the metric of an evaluation by its name, or by a table such as {"ndcg", bound = "minmax"}.
@@ -127,8 +129,8 @@ local function check_convention(o, metric, own, name, first)
     local had = own.options[option]
     if o[option] ~= nil and had ~= nil and had ~= o[option] then
       check.fail("%s: the option %s is %s, but '%s' was evaluated with %s = %s. Evaluate '%s' with the same %s, or "
-        .. "leave out the option", where, option, tostring(o[option]), name, option,
-        type(had) == "number" and ("%.14g"):format(had) or tostring(had), name, option)
+        .. "leave out the option", where, option, check.found(o[option]), name, option,
+        type(had) == "number" and ("%.14g"):format(had) or check.found(had), name, option)
     end
   end
 end
@@ -138,7 +140,7 @@ end
 local function metrics_of(o, systems, names, first)
   local wanted = o.metrics or first and systems[first].evaluation.names
   if type(wanted) ~= "table" or #wanted == 0 then
-    check.expect(false, where, "metrics", o.metrics, 'a list, such as metrics = {"map", "ndcg@10"}')
+    check.expect(false, where, "metrics", o.metrics, 'a table, such as metrics = {"map", "ndcg@10"}')
   end
   check.sequence(where, "metrics", wanted, 'one metric gets options as mr.metrics.rr{ties = "worst"}')
   local metrics = {}

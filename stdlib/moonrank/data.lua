@@ -83,13 +83,14 @@ local function column_row(name, shown, help, or_false)
     return type(value) == "string" or math.type(value) == "integer" or (or_false and value == false)
   end
   return { name, "string|integer" .. (or_false and "|false" or ""), shown = shown, accept = accept, help = help,
-    expected = or_false and "a name, a number or false" or "a name or a number" }
+    expected = "the name or the number of a column" .. (or_false and ", or false" or "") }
 end
 
 local table_options = declare("mr.data.TableOptions", {
   { "header", "boolean", shown = "true", help = "whether the first line of the file names the columns" },
-  { "delimiter", "string", default = ",", accept = function(text) return #text == 1 end, expected = "one character",
-    also = { "sep", "separator" }, help = "the character between columns" },
+  { "delimiter", "string", default = ",", accept = function(text) return #text == 1 end,
+    expected = "one ASCII character such as ','", also = { "sep", "separator" },
+    help = "the character between columns" },
 })
 
 local interaction_columns = declare("mr.data.InteractionColumns", {
@@ -101,7 +102,8 @@ local interaction_columns = declare("mr.data.InteractionColumns", {
 
 local interactions_options = declare("mr.data.InteractionsOptions", {
   { "columns", "mr.data.InteractionColumns|(string|false)[]", shown = "user, item, rating and timestamp",
-    expected = "a table", accept = function(value) return type(value) == "table" end,
+    expected = 'a table, such as {user = "uid", item = 2} or {"user", "item", "rating"}',
+    accept = function(value) return type(value) == "table" end,
     help = "columns by name or number, or a list that says what each column of the file holds" },
   { "duplicates", "string", default = "error", choices = { "error", "last", "first", "max", "sum" },
     help = "what to do with a repeated pair of user and item" },
@@ -128,19 +130,20 @@ local function listed_columns(list)
   local where, at = "mr.data.interactions columns", {}
   for name in pairs(list) do
     if math.type(name) ~= "integer" then
-      check.fail("%s: the table is a list, but also has the key '%s'. Pass either a list or columns by name", where,
-        tostring(name))
+      check.fail("%s: the table has elements without names, and also the key '%s'. Pass either {\"user\", \"item\"} or "
+        .. "{user = ..., item = ...}", where, tostring(name))
     end
   end
   for i = 1, #list do
     if list[i] ~= false then
-      check.choice(where, ("entry %d"):format(i), list[i], { "user", "item", "rating", "timestamp" })
+      check.choice(where, ("entry %d"):format(i), list[i], { "user", "item", "rating", "timestamp" },
+        "false for a column that is not read")
       check.expect(not at[list[i]], where, ("entry %d"):format(i), list[i], "each column once")
       at[list[i]] = i
     end
   end
   for _, name in ipairs{ "user", "item" } do
-    if not at[name] then check.fail("%s: the list lacks '%s', expected at least {\"user\", \"item\"}", where, name) end
+    if not at[name] then check.fail("%s: the table lacks '%s', expected at least {\"user\", \"item\"}", where, name) end
   end
   at.rating, at.timestamp = at.rating or false, at.timestamp or false
   return at, #list
@@ -239,7 +242,7 @@ local letor_options = declare("mr.data.LetorOptions", {
     help = 'what the text "NULL" becomes: 0, or a missing value, which is NaN (mr.Dataset:fill)' },
   { "qid", "string", default = "required", choices = { "required", "optional" },
     help = 'whether a line needs a qid; under "optional" a file without qids is one list' },
-  { "cache", "boolean|string", default = false, expected = "true, false or a folder",
+  { "cache", "boolean|string", default = false, expected = "true, false or the name of a folder",
     accept = function(value) return type(value) == "boolean" or type(value) == "string" and value ~= "" end,
     help = "keep a binary copy for later reads: true means in the user's cache folder; a text names another folder" },
 })
@@ -433,7 +436,8 @@ local scored_options = declare("mr.data.ScoredOptions", {
 function M.scored(scores, set, options)
   local o = scored_options:read("mr.data.scored", options)
   if not check.is_tensor(scores) then
-    check.expect(dataset.is(set), "mr.data.scored", "scores", scores, "a tensor, or a model and a dataset")
+    check.expect(dataset.is(set), "mr.data.scored", "scores", scores,
+      "a tensor, or a model if set is a dataset")
     scores = require("moonrank.fit").scores(scores, set)
   end
   check.expect(dataset.is(set) or check.is_lists(set), "mr.data.scored", "set", set, "a dataset or lists")

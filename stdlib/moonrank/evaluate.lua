@@ -54,10 +54,10 @@ function M.metrics_of(names, options, where)
   where = where or "mr.evaluate"
   if type(names) ~= "table" then
     local written = type(names) == "string" and core.safe_text(names) or "ndcg@10"
-    check.fail('%s: metrics is a %s, expected a list. Write {"%s"}', where, type(names), written)
+    check.fail('%s: metrics is a %s, expected a table of metrics: {"%s"}', where, type(names), written)
   end
-  check.sequence(where, "the list of metrics", names,
-    'one metric gets options as mr.metrics.rr{ties = "worst"}; mr.evaluate takes options of all metrics after the list')
+  check.sequence(where, "the table of metrics", names,
+    'one metric gets options as mr.metrics.rr{ties = "worst"}; mr.evaluate takes options of all metrics after it')
   local o = metric.conventions:read(where, options)
   local metrics = {}
   for i, name in ipairs(names) do metrics[i] = metric_of(where, name, o) end

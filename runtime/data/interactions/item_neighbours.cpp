@@ -210,7 +210,8 @@ std::vector<int64_t> offsets_of(const char* name, const Tensor& counts, int64_t 
     offsets.push_back(offsets.back() + n);
   }
   if (offsets.back() != entries)
-    unfit(name, "has the sum " + std::to_string(offsets.back()) + ", expected " + std::to_string(entries));
+    unfit(name, "has the sum " + std::to_string(offsets.back()) + ", expected " + std::to_string(entries) +
+                    ", the number of entries of the tensor that it divides");
   return offsets;
 }
 

@@ -276,8 +276,8 @@ function M.distribution(metric, o, given)
       .. "rows), another p (number of relevant rows) or other grades", where, metric.name)
   end
   if o.method == "exact" and found.method ~= "enumerated" then
-    check.fail("%s: method is 'exact', but '%s' has too many orders, or beta is not 0. Use method 'sampled'", where,
-      metric.name)
+    check.fail("%s: method is 'exact', but the grades have more than 20,000 orders, or beta is not 0, and metric '%s' "
+      .. "has no closed form. Pass method = 'auto' or method = 'sampled'", where, metric.name)
   end
   return found.distribution
 end

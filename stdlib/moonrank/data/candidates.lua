@@ -59,8 +59,8 @@ function M.scores(model, made, device)
   }
   local scores = tensors.no_grad(function() return model(batch) end)
   if not check.is_tensor(scores) or scores.dims ~= 1 or #scores ~= made.lists.rows then
-    check.expect(false, "model", "what it returned", scores, "a tensor of %d scores, one for each row of the batch",
-      made.lists.rows)
+    check.fail("model: the model returned %s, expected a tensor of %d scores, one for each row of the batch",
+      check.found(scores), made.lists.rows)
   end
   return scores:detach()
 end
@@ -328,7 +328,7 @@ end
 local function check_model(where, model, fold)
   if type(model) == "function" then return end
   check.expect(type(model) == "table" and type(check.field(model, "parameters")) == "function", where, "model", model,
-    "a model of users and items, or a function from a batch to one score for each row")
+    "a model of users and items, or a function that takes a batch and returns one score for each row")
   local config = check.field(model, "config") or {}
   if config.inputs then
     check.fail("%s: the model scores features (%s), expected a model of users and items", where, model.kind)

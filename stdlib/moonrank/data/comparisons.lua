@@ -168,7 +168,8 @@ local function take(found, path, line, text, delimiter)
 end
 
 local item_features_options = declare("mr.data.ItemFeaturesOptions", {
-  { "delimiter", "string", default = ",", also = { "sep", "separator" }, expected = "one character such as ','",
+  { "delimiter", "string", default = ",", also = { "sep", "separator" },
+    expected = "one ASCII character such as ',', but no letter, no digit, and none of ^ ] - % .",
     accept = function(text) return #text == 1 and not text:find "[%w%^%]%-%%.]" end,
     help = "the character between fields" },
 })

@@ -34,8 +34,8 @@ local function convert(rows, c, is_text, place_of)
   local numbers = not is_text and numbers_of(rows, c)
   for r, row in ipairs(rows) do
     if numbers and numbers[r] and math.abs(numbers[r]) == math.huge and not not_decimal[row[c]:lower()] then
-      check.fail("%s: found '%s', expected a number below 1.8e308 in size. Write inf for infinity, or name the column "
-        .. "in texts", place_of(r), core.safe_text(row[c]))
+      check.fail("%s: found '%s', expected a number with an absolute value below 1.8e308. Write inf for infinity, or "
+        .. "name the column in texts", place_of(r), core.safe_text(row[c]))
     end
     if numbers then row[c] = numbers[r] or nil else row[c] = tables.text_of_csv(row[c]) end
   end
@@ -44,7 +44,9 @@ end
 local csv_options = declare("mr.data.CsvOptions", {
   { "header", "boolean", default = true,
     help = "whether the first row names the columns; else they are called 1, 2, ..." },
-  { "delimiter", "string", default = ",", also = { "sep", "separator" }, expected = "one character such as ','",
+  { "delimiter", "string", default = ",", also = { "sep", "separator" },
+    expected = "one ASCII character such as ',', but no letter, no digit, no double quote, and no control character "
+      .. "except tab",
     accept = function(text) return #text == 1 and not text:find '[%w%c"]' or text == "\t" end,
     help = "the character between fields" },
   { "texts", "string[]", default = {}, shown = "none",

@@ -41,7 +41,7 @@ local function is_tensor_or_false(value) return value == false or check.is_tenso
 local function is_table_or_false(value) return value == false or type(value) == "table" end
 
 local function tensor_row(name, help)
-  return { name, "mr.Tensor", accept = is_tensor_or_false, expected = "a tensor", help = help }
+  return { name, "mr.Tensor", accept = is_tensor_or_false, expected = "a tensor, or false", help = help }
 end
 
 local dataset_options = declare("mr.data.DatasetOptions", {
@@ -50,9 +50,10 @@ local dataset_options = declare("mr.data.DatasetOptions", {
   tensor_row("users", "[lists] int64, the user of each list"),
   tensor_row("items", "[rows] int64, the item of each row"),
   tensor_row("categories", "[rows, columns] int64, numbers from 1 for embeddings"),
-  { "levels", "mr.Tensor[]|false", accept = is_table_or_false, expected = "a list of tensors",
+  { "levels", "mr.Tensor[]|false", accept = is_table_or_false, expected = "a table of tensors, or false",
     help = "for each column of categories, the values that its numbers stand for" },
-  { "ids", "{ users: string[], items: string[] }", accept = is_table_or_false, expected = "a table",
+  { "ids", "{ users: string[], items: string[] }", accept = is_table_or_false,
+    expected = "a table {users = names, items = names}, or false",
     help = "names of users and items, by number" },
   { "name", "string", default = "dataset", help = "name of the dataset in tables and messages" },
   { "missing", "boolean", default = false, help = "whether NaN features stand for missing values (mr.Dataset:fill)" },
@@ -235,7 +236,7 @@ local batches_options = declare("mr.data.BatchesOptions", {
   { "epoch", "integer", default = 1, help = "number of the epoch; each has a random order of its own" },
   { "device", "string", default_of = core.device, shown = "mr.device()",
     help = "device of the batches, wherever the dataset is" },
-  { "share", "integer[]", shown = "all", expected = "two integers, as {2, 3}",
+  { "share", "integer[]", shown = "all", expected = "two integers {i, n} with 1 <= i <= n, such as {2, 3}",
     accept = function(share)
       local number, count = share[1], share[2]
       local integers = math.type(number) == "integer" and math.type(count) == "integer"

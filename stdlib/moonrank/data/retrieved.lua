@@ -158,8 +158,8 @@ function values_of(m, r)
   local found, all = relevant_in(r.lists, m), relevant_in(r.judgments, m)
   local form = m.script == 0 and forms[m.base]
   if not form and not m.ignores_missing and (all - found):max():item() > 0 then
-    check.fail("metric '%s' needs all relevant documents, and the run lacks some that are judged. Use another metric",
-      m.name)
+    check.fail("metric '%s' needs all relevant documents, and the run lacks some that are judged relevant. Use another "
+      .. "metric", m.name)
   end
   return all:gt(0):where((form or plain)(m, r, found, all), m.empty_value)
 end

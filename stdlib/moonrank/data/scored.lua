@@ -63,8 +63,8 @@ end
 ---Raises an error if lists have weights, which evaluations of runs and of candidates do not use.
 function M.check_unweighted(where, lists)
   if not lists:has_weights() then return end
-  check.fail("%s: the lists have weights, which only evaluations of all their rows use (mr.evaluate with a tensor of "
-    .. "scores). Pass lists:weighted{weights = false, list_weights = false}", where)
+  check.fail("%s: the lists have weights, which this evaluation does not use; only mr.evaluate with a tensor of scores "
+    .. "uses them. Pass lists:weighted{weights = false, list_weights = false}", where)
 end
 
 ---Returns the grades of the documents of each query, as lists with names: from a TREC qrels file, or from lists or a

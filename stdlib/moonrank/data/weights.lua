@@ -10,7 +10,7 @@ local M = {}
 local function is_weights(value) return value == false or type(value) == "table" or check.is_tensor(value) end
 
 local function row(name, help)
-  return { name, "mr.Tensor|number[]|false", accept = is_weights, expected = "a tensor, a list of numbers, or false",
+  return { name, "mr.Tensor|number[]|false", accept = is_weights, expected = "a tensor, a table of numbers, or false",
     help = help }
 end
 

@@ -36,8 +36,10 @@ local function by_key(rows, by)
   local found = {}
   for i, row in ipairs(rows) do
     local key = key_of(row, by)
-    check.expect(not found[key], "mr.experiment.beside", ("published[%d]"):format(i), key:gsub("\0", ", "),
-      "values of by that no row before it has")
+    if found[key] then
+      check.fail("mr.experiment.beside: published[%d] has the values (%s) in the fields of by, as an earlier element "
+        .. "has. Remove one of the two, or pass more fields in by", i, key:gsub("\0", ", "))
+    end
     found[key] = row
   end
   return found
@@ -124,7 +126,8 @@ function M.beside(records, o)
   given.array("beside", "records", records, "table", "records")
   o = beside_options:read("mr.experiment.beside", o)
   o.shown, o.title = o.shown or o.fields, o.title or function(field) return field end
-  check.expect(type(o.group[1]) == "string", "mr.experiment.beside", "group", o.group, "a head and a field: {'loss'}")
+  check.expect(type(o.group[1]) == "string", "mr.experiment.beside", "group", o.group,
+    "a head and a field: {'Loss', 'loss'}")
   local rows, groups, name_of = by_key(o.published, o.by), {}, o.group[2] or o.group[1]
   local of_name = {}
   for _, record in ipairs(records) do

@@ -20,7 +20,7 @@ end
 ---Example: `#mr.experiment.over_lists{0.1, 0.4, 0.5}   --> 2`
 function M.over_lists(x)
   check.expect(type(x) == "table" or check.is_tensor(x), "mr.experiment.over_lists", "x", x,
-    "an array of numbers, or two such arrays")
+    "an array of numbers or a tensor, or a pair {a, b} of them")
   local found = stats.bootstrap(x)
   return ends(found.low, found.high)
 end

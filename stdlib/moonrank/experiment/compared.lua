@@ -294,7 +294,7 @@ local function check_against(o)
     end
   end
   check.expect(false, "mr.experiment.compared", "against." .. tostring(name), value,
-    "a parameter of by with one of its values")
+    "one of the values that the option by gives for this parameter")
 end
 
 ---Makes the main table of an experiment, with a row for each combination of parameters. A row has

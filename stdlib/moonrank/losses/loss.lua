@@ -287,8 +287,11 @@ function M.by_slope(what, options)
   local where = "mr.losses." .. what.name
   local bound, none = bounds.resolve(options.bound), bounds.resolve "none"
   if what.pointwise and not bound.affine then
-    check.fail("%s: bound is '%s', expected an affine bound, because this loss compares single rows and does not "
-      .. "depend on a ranking", where, bound.name)
+    local names = {}
+    for i, line in ipairs(core.affine_bounds()) do names[i] = line.name end
+    table.sort(names)
+    check.fail("%s: bound is '%s', expected an affine bound (%s), because this loss compares single rows and does not "
+      .. "depend on a ranking", where, bound.name, table.concat(names, ", "))
   end
   local of = metrics.parse(what.of)
   local counted = bound == none and what.counted or of

@@ -90,7 +90,7 @@ local metric_options = declare("mr.metrics.Options", metric_rows, M.conventions)
 function M.option(default, help, shown)
   return { "metric", "string|mr.Metric", default = default, shown = shown, help = help,
     accept = function(value) return type(value) == "string" or M.is(value) end,
-    expected = "a metric: its name, or a value such as mr.metrics.ndcg{k = 10}" }
+    expected = "a metric: its name, or an object such as mr.metrics.ndcg{k = 10}" }
 end
 
 -- Returns true if the metric needs only ranks of relevant rows. Under exp2_plus_one every row has a gain.
@@ -187,7 +187,8 @@ end
 -- Returns the metric's name at the beginning of a text such as "ndcg@10". Without one, raises an error.
 local function base_of(text)
   if type(text) ~= "string" then
-    check.fail_in_call("metric is %s, expected the name of a metric", check.found(text))
+    check.fail_in_call("metric is %s, expected a metric: its name, or an object such as mr.metrics.ndcg{k = 10}",
+      check.found(text))
   end
   local zero = text:find("\0", 1, true)
   if zero then

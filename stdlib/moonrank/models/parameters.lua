@@ -35,7 +35,7 @@ end
 ---@return string[] names
 ---@return mr.Tensor[] values
 function M.listed(where, tensors, order)
-  check.expect(type(tensors) == "table", where, "the result", tensors, "tensors by name")
+  check.expect(type(tensors) == "table", where, "the result", tensors, "a table of tensors by name")
   local names, values, called = ordered(where, tensors, order), {}, {}
   for i, name in ipairs(names) do
     local x = tensors[name]

@@ -85,7 +85,8 @@ local ecdf_options = declare("mr.plot.Ecdf", {
 -- array.
 local function check_list(where, name, list)
   if next(list) ~= nil and #list == 0 then
-    check.fail("%s: %s has a field '%s', expected a list of entries", where, name, tostring(next(list)))
+    check.fail("%s: %s has the field '%s', expected a table of entries: %s = {entry, ...}", where, name,
+      tostring(next(list)), name)
   end
 end
 

@@ -30,7 +30,8 @@ function M.shows(axis, x) return finite(x) and (not axis.log or x >= 1 / largest
 ---@return mr.options.Row
 function M.range_row(name, shown, what)
   return { name, "number[]", shown = shown, accept = function(value) return check.is_range(value, largest_drawn) end,
-    expected = "two numbers, {lowest, highest}", help = "{lowest, highest} " .. what }
+    expected = "two numbers {lowest, highest}, each with an absolute value of at most 1e150",
+    help = "{lowest, highest} " .. what }
 end
 
 local function widened(lo, hi, log, pad, whole)

@@ -136,8 +136,8 @@ local function paired(results, p, q, metric, by_position)
     if place[others[i]] then values.b[place[others[i]]] = value end
   end
   if #others ~= #units or #values.b ~= #units then
-    check.fail("results:compare: trials %d and %d returned values of different users or queries (%d and %d)", p[1],
-      q[1], #units, #others)
+    check.fail("results:compare: trials %d and %d returned values of %d and %d users or queries, which are not the "
+      .. "same. Compare trials with the same test data", p[1], q[1], #units, #others)
   end
   return { units = units, values = values }, lists
 end

@@ -177,7 +177,8 @@ function M.of(dimensions, y, o)
     "at least %d for %d parameters", needed, #dimensions)
   local standard = standardised(y)
   if not standard then
-    check.fail("%s: '%s' is %.6g in all %d trials, so there is no variance to divide", where, o.metric, y[1], #y)
+    check.fail("%s: '%s' is %.6g in all %d trials, so there is no variance to divide among "
+      .. "parameters", where, o.metric, y[1], #y)
   end
   local single, pair, count = grown(dimensions, standard,
     { trees = o.trees, seed = o.seed, leaf = o.leaf or math.max(1, math.min(5, #y // 100)) })

@@ -80,8 +80,9 @@ function M.curves(results, o)
     end
   end
   if #series == 0 then
-    check.fail("%s: no chosen trial has values of '%s' at steps. Check the name, or report values during training with "
-      .. "trial:report(step, {name = value}); a number that a trial only returns has no curve", where, name)
+    check.fail("%s: no trial that fits `where` and `states` has values of '%s' at steps. Check the name, or report "
+      .. "values during training with trial:report(step, {name = value}); a number that a trial only returns has no "
+      .. "curve", where, name)
   end
   return plot.lines{ series = series, xlabel = "step", ylabel = name, title = results.name }
 end

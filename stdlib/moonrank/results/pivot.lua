@@ -45,7 +45,7 @@ end
 function M.names_of(where, option, value)
   if value == nil then return {} end
   if type(value) == "string" then return { value } end
-  check.expect(type(value) == "table", where, option, value, "a name or a list of names")
+  check.expect(type(value) == "table", where, option, value, "a name or a table of names")
   check.sequence(where, option, value, "options are the argument after it")
   return value
 end

@@ -22,7 +22,7 @@ local function values_of(x)
     local values, skipped = core.without_nan(input.moderate(where, "x", x))
     return { values }, skipped
   end
-  check.expect(#x == 2, where, "x", x, "numbers, a tensor or a pair {a, b}")
+  check.expect(#x == 2, where, "x", x, "a table of numbers, a tensor, or a pair {a, b} of such tables or tensors")
   local a, b, skipped = core.complete_pairs(input.moderate(where, "a", x[1]), input.moderate(where, "b", x[2]))
   return { a, b }, skipped
 end

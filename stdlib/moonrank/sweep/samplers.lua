@@ -61,7 +61,7 @@ function Sampler:begin_with(points)
   for _, entry in ipairs(self.space:entries()) do parts[entry.name] = entry.part end
   for key, point in pairs(points) do
     check.expect(math.type(key) == "integer" and key <= #points and type(point) == "table", "mr.sweep",
-      ("first[%s]"):format(key), point, "a list of points: first = {{lr = 0.01}}")
+      ("first[%s]"):format(key), point, "a point, a table of values by name, as in first = {{lr = 0.01}}")
     for _, name in ipairs(check.names(point)) do
       if not parts[name] then check.unknown("parameter of the space for first", name, self.space:names()) end
       check.expect(parts[name]:contains(point[name]), "mr.sweep", ("first[%d].%s"):format(key, name),

@@ -62,7 +62,7 @@ end
 
 -- Returns the content of a table as text, without the outer braces.
 local function inside(manner, t, above)
-  if above[t] then manner.refuse "contains itself" end
+  if above[t] then manner.refuse "contains itself. Pass a table that does not contain itself" end
   above[t] = true
   local text
   if is_list(t) then
@@ -113,8 +113,12 @@ local function object_text(manner, value, above)
   -- a text with a memory address at its end does not identify a value
   if not text:find "0x%x+%)?$" then return text end
   if manner.functions then return "the script's own" end
-  local text_missing = "is or contains a %s, which has no text. Pass numbers, texts, tables of these, or data"
-  return manner.refuse(text_missing:format(type(value)))
+  local allowed = "numbers, texts, booleans, plain tables of these, tensors or datasets"
+  if type(value) ~= "table" then
+    return manner.refuse(("is or contains a %s, which has no text. Pass %s"):format(type(value), allowed))
+  end
+  return manner.refuse("is or contains an object (a table with a metatable) that has no text. Give its metatable a "
+    .. "__tostring whose text has no memory address, or pass " .. allowed)
 end
 
 text_of = function(manner, value, above)
@@ -140,7 +144,7 @@ end
 ---```
 ---Example: `require("moonrank.system.settings").text("mr.sweep", "k", "1")   --> "1"`
 function M.text(caller, name, value, round)
-  local function refuse(why) check.fail("%s: setting '%s' %s", caller, name, why) end
+  local function refuse(why) check.fail("%s: the setting named '%s' %s", caller, name, why) end
   local manner = { refuse = refuse, round = round }
   local text = text_of(manner, value, {})
   local is_row = type(value) == "table" and not getmetatable(value) and #value > 1 and is_list(value)

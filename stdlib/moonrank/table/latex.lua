@@ -8,7 +8,8 @@ local M = {}
 local latex_options = declare("mr.LatexOptions", {
   { "caption", "string", help = "plain text above the table, which is then in a table environment" },
   { "label", "string", requires = "caption", help = "name for \\ref",
-    accept = function(text) return text:find "^[%w:_./+-]+$" ~= nil end, expected = "letters, digits and : _ . / + -" },
+    accept = function(text) return text:find "^[%w:_./+-]+$" ~= nil end,
+    expected = "a text of letters, digits and : _ . / + -" },
   { "order", "string|any[]", default = "given",
     help = "order of the rows: given; mean, the best mean first; the name of a column of results, its best number "
       .. "first; or a list of values of the first column (of systems, in a comparison)" },
