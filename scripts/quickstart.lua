@@ -17,7 +17,7 @@ local args = mr.args{
   smoke = { default = false, sets = { epochs = 2 }, help = "made-up ratings, to see that it runs" },
 }
 
--- Loads MovieLens if it is found, else makes ratings up.
+-- Loads MovieLens if it is found and --smoke is not given, else makes ratings up.
 local found, ratings = pcall(mr.data.movielens)
 if not found then print("No MovieLens: " .. ratings) end
 if args.smoke or not found then

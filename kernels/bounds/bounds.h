@@ -1,7 +1,7 @@
 // Minimum, maximum, mean and variance of a metric over all rankings of N rows of which P are relevant (Westerborg 2022,
-// chapter 3, with corrections that the tests prove by enumeration). A metric is linear if it is a sum, over relevant
-// rows, of a discount of the row's rank: nDCG, RBP, precision, recall. The code runs on the host, once for all lists of
-// one shape.
+// chapter 3, with corrections that the tests prove by enumeration). A metric is linear if it is a sum over rows of a
+// gain times a discount of the row's rank: nDCG, RBP, precision, recall. The code runs on the host, once for all lists
+// of one shape.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ inline BoundStats linear_stats(const std::vector<double>& gains, const std::vect
     discount_square += (discounts[r] - discount_mean) * (discounts[r] - discount_mean);
   }
   const Extended square = n > 1 ? gain_square * discount_square / (n - 1) : 0;
-  // If `norm` is so large that norm * norm overflows, the sum is divided by `norm` twice instead.
+  // If `norm` is so large that norm * norm overflows, the variance of the sum is divided by `norm` twice instead.
   const double variance = std::isfinite(norm * norm) ? static_cast<double>(square) / (norm * norm)
                                                      : static_cast<double>(square / norm / norm);
   const auto max = static_cast<double>(most) / norm;
@@ -62,9 +62,9 @@ inline BoundStats ap_stats(int64_t n, int64_t p) {
 }
 
 /// Returns the variance of average precision over random rankings of N rows, P of them relevant. The c-th relevant row
-/// from the top, at rank r, adds c / r. The moments of the sum are computed rank by rank, for each number c of
-/// relevant rows so far. Numbers c with a probability below 1e-24 are skipped, so a rank takes O(sqrt(N)) of the P
-/// numbers.
+/// from the top, at rank r, adds c / r to a sum, which is P times average precision. The moments of the sum are
+/// computed rank by rank, for each number c of relevant rows so far. Numbers c with a probability below 1e-24 are
+/// skipped, so a rank takes O(sqrt(N)) of the P numbers.
 inline double ap_variance(int64_t n, int64_t p) {
   struct Moments {
     double weight = 0, first = 0, second = 0;
@@ -78,8 +78,8 @@ inline double ap_variance(int64_t n, int64_t p) {
   };
   std::vector<Moments> by_count(static_cast<size_t>(p) + 1);
   by_count[0].weight = 1;
-  // From what each rank adds to average precision, the mean over all ranks (`centre`) is subtracted. Otherwise the
-  // variance, a difference of moments, would lose digits to cancellation.
+  // `centre` is the mean of what a rank adds to the sum. It is subtracted at every rank. Otherwise the variance, a
+  // difference of moments, would lose digits to cancellation.
   const double centre = ap_stats(n, p).expectation * static_cast<double>(p) / static_cast<double>(n);
   int64_t least = 0, most = 0;
   for (int64_t r = 1; r <= n; ++r) {
@@ -118,8 +118,8 @@ inline BoundStats rr_stats(int64_t n, int64_t p) {
 }
 
 /// Returns the statistics of the number of wrongly ordered pairs of rows with unequal grades, where `rows` has the
-/// number of rows of each grade. A random ranking has half of the pairs in the wrong order (Jonckheere 1954, Terpstra
-/// 1952, whose statistic counts the correctly ordered pairs).
+/// number of rows of each grade. On average, half of the pairs are in the wrong order (Jonckheere 1954, Terpstra 1952,
+/// whose statistic counts the correctly ordered pairs).
 inline BoundStats wrong_pairs_stats(const std::vector<int64_t>& rows) {
   double n = 0, squares = 0, spread = 0;
   for (const int64_t of_grade : rows) {
@@ -133,7 +133,7 @@ inline BoundStats wrong_pairs_stats(const std::vector<int64_t>& rows) {
 }
 
 /// Returns the statistics of the nRBP loss over random rankings. This loss is the number of wrongly ordered pairs of a
-/// relevant and another row (Eq. 3.3, 3.9), which is the Mann-Whitney statistic.
+/// relevant and an irrelevant row (Eq. 3.3, 3.9), which is the Mann-Whitney statistic.
 inline BoundStats nrbp_loss_stats(int64_t n, int64_t p) {
   const double pairs = static_cast<double>(p) * static_cast<double>(n - p);
   return {0, pairs, 0, pairs / 2, pairs * (static_cast<double>(n) + 1) / 12};

@@ -25,8 +25,8 @@ struct CharacteristicFunction {
   // frequencies
   Span<const double> angle;
   int64_t first = 1, frequencies = 0;
-  // [p + 2][2][frequencies]: real and imaginary part of state c at each frequency, for the counts c = -1 .. p of
-  // relevant rows
+  // [p + 2][2][frequencies]: real and imaginary part, at each frequency, of the state for c relevant rows so far, c =
+  // -1 .. p
   Span<double> state;
   Span<double> re, im;
 
@@ -56,8 +56,8 @@ struct CharacteristicFunction {
   }
 
  private:
-  /// Returns the total sampling weight of the relevant rows that remain after c of them. `others` returns that of the
-  /// other rows which remain at rank r.
+  /// Returns the total sampling weight of the relevant rows that remain after c of them were drawn. `others` returns
+  /// the total weight of the other rows that remain at rank r.
   MR_HD double wanted(int64_t c) const { return static_cast<double>(p - c) * weight; }
   MR_HD double others(int64_t r, int64_t c) const { return static_cast<double>(n - r - (p - c)); }
   MR_HD double& at(int64_t c, int64_t part, int64_t f) const { return state[((c + 1) * 2 + part) * frequencies + f]; }

@@ -83,8 +83,8 @@ inline Complex rotation(const RankingTransform& t, int64_t at, int64_t lane) {
          Complex::load(t.powers + 2 * frequency_lanes * at + lane, frequency_lanes);
 }
 
-/// Computes the states of a list with binary grades: state c for each count c of relevant rows that is not negligibly
-/// rare. Other states are 0.
+/// Computes the recursion over ranks for a list with binary grades. Its state c sums over the rankings with c relevant
+/// rows so far; it is 0 if that count is negligibly rare.
 template <bool Cumulative, bool Weighted>
 void one_level(const RankingTransform& t, int64_t lane, double* state) {
   constexpr int64_t size = 2 * width;

@@ -17,7 +17,8 @@ namespace mr {
 /// rows of lower grade above it; kernels do not draw this kind.
 enum class Increment : int8_t { linear, average_precision, first, graded, pairs };
 
-/// Rankings of a list with at most this many distinct gains above 0 are drawn level by level, where a level is a gain.
+/// Rankings of a list with at most this many distinct gains above 0 are drawn level by level, where a level is all rows
+/// with one gain. With more gains, kernels do not draw them.
 constexpr int64_t most_levels = 8;
 
 struct RankingSampler {
@@ -32,8 +33,8 @@ struct RankingSampler {
   int64_t levels = 0;
   int64_t at_least[most_levels] = {};
   double step[most_levels] = {};
-  /// True if rows have sampling weights. A row of level l (a distinct gain above 0) has weight[l], where weight[0]
-  /// belongs to the relevant rows of binary grades. A row without gain has weight 1.
+  /// True if rows have sampling weights. A row of level l (a distinct gain above 0) has weight[l]; with binary grades,
+  /// weight[0] is the weight of relevant rows. A row without gain has weight 1.
   bool weighted = false;
   double weight[most_levels] = {};
 };

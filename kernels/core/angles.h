@@ -48,8 +48,8 @@ static inline MR_HD double turned(double x, uint64_t ahead) {
 static inline MR_HD double sin(double x) { return x == 0 ? x : turned(x, 0); }
 static inline MR_HD double cos(double x) { return turned(x, 1); }
 
-/// Returns the arc tangent of x. The angle is halved until the tangent is at most tan(pi / 8), by the formula for the
-/// difference of two angles; the rest is a series.
+/// Returns the arc tangent of x. Above 1, it is pi / 2 minus the arc tangent of 1 / x. An angle above pi / 8 is reduced
+/// by pi / 4, by the formula for the tangent of a difference. The arc tangent of what is left is a series.
 static inline MR_HD double atan(double x) {
   const double size = x < 0 ? -x : x, inside = size > 1 ? 1 / size : size;
   const bool turned = inside > 0.41421356237309504880;

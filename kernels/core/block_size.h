@@ -6,7 +6,8 @@
 
 namespace mr {
 
-/// Rounds up a number of bytes to an allocation size: a power of two or one of three sizes between two powers.
+/// Rounds up a number of bytes to an allocation size: up to 256 a multiple of 64, above a power of two or one of three
+/// sizes between two powers.
 inline int64_t block_size(int64_t bytes) {
   // such sizes are returned unchanged: rounding up would overflow, and no machine has so much memory
   if (bytes > int64_t{1} << 62) return bytes;

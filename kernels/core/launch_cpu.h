@@ -71,8 +71,8 @@ struct Backend {
   }
 
  private:
-  /// Returns how many of `count` lists one task takes. If `work` has one task per list, this follows from the
-  /// estimated time of all rows; otherwise a task takes one list, or eight if there are many.
+  /// Returns how many of the `count` calls of `work` one task makes. If there is one call per list, the number follows
+  /// from the estimated time of all rows. Otherwise it is 1, or 8 for more than 256 calls.
   template <class Work>
   static int64_t lists_of_piece(int64_t count, const Work& work) {
     if constexpr (requires { work.lists.count; }) {

@@ -111,7 +111,7 @@ static inline MR_HD Base base_of(double x) {
 #endif
 }
 
-/// Returns the power base^y, with the special values of std::pow.
+/// Returns the power base^y of a finite base above 0.
 static inline MR_HD double power(const Base& base, double y) {
 #ifdef __CUDA_ARCH__
   return std::pow(base.x, y);

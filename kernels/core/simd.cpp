@@ -7,7 +7,8 @@
 namespace mr::cpu {
 namespace {
 
-/// Returns the names of the compiled instruction sets, for an error: 'scalar', 'avx2' or 'avx512'.
+/// Returns the names of the compiled instruction sets, for an error: "'scalar', 'avx2' or 'avx512'" in a build for
+/// x86-64.
 std::string compiled_names() {
   std::string out;
   for (const Simd set : compiled_sets) {

@@ -31,8 +31,8 @@ struct NoteNan {
   }
 };
 
-/// Records the first entry i that is not an integer from 1 to `last`: *found = NoteNan<T>::most - i. It is unchanged if
-/// there is no such entry or an earlier one was recorded.
+/// Records the first entry i that is below 1 or above `last`: *found = NoteNan<T>::most - i. It is unchanged if there
+/// is no such entry or an earlier one was recorded.
 template <class T>
 struct NoteOutside {
   Span<const T> values;

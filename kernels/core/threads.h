@@ -35,13 +35,13 @@ void parallel_each(int64_t count, int64_t grain, const Task& task) {
   });
 }
 
-/// The number of threads of the pool (default: all cores), which set_threads changes; n >= 1.
+/// `threads` returns the number of threads of the pool, by default one per core. `set_threads` changes it; n >= 1.
 int threads();
 void set_threads(int n);
 
 /// Ctrl-C handling. `interrupt` sets a flag and may be called from a signal handler. `check_interrupt` throws
-/// Interrupted if the flag is set, and clears it. Inside a parallel task, `check_interrupt` also throws if another
-/// task has failed, so tasks that run long should call it.
+/// Interrupted if the flag is set. Outside of parallel tasks it also clears the flag. Inside a parallel task, it also
+/// throws if another task has failed, so tasks that run long should call it.
 void interrupt() noexcept;
 void check_interrupt();
 /// Returns true if Ctrl-C was pressed since the last check, and clears the flag, without throwing.

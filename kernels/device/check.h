@@ -1,6 +1,6 @@
-// Error checks of CUDA calls. Every call goes through CUDA_TRY with its GPU, so that a failure names the call. An error
-// that breaks the context for good ("sticky") marks the GPU as lost: later calls fail at once with the first cause,
-// while tensors on the CPU keep working.
+// Error checks of CUDA calls. CUDA_TRY makes a call for a GPU; if the call fails, the error names it. An error that
+// breaks the context for good ("sticky") marks the GPU as lost: later calls fail at once with the first cause, while
+// tensors on the CPU keep working.
 #pragma once
 
 #include <cublas_v2.h>

@@ -49,7 +49,8 @@ class Driver {
   virtual void handed_out(void* /*data*/, int64_t /*bytes*/) {}
   virtual void taken_back(void* /*data*/) noexcept {}
 
-  /// Queues an upload; the bytes may change when it returns. Returns how often it had to wait for staging memory.
+  /// Queues an upload; the caller may change the bytes once it returns. Returns how often it had to wait for staging
+  /// memory.
   virtual int64_t upload(void* to, const void* from, int64_t bytes) = 0;
   /// Adds an upload to the recording, which keeps a copy of the bytes and uploads this copy whenever it runs.
   virtual void upload_recorded(void* to, const void* from, int64_t bytes) = 0;
@@ -65,8 +66,8 @@ class Driver {
   /// Ends the recording and returns it, or null if the queued work cannot be run again.
   virtual std::unique_ptr<Capture> end_recording() = 0;
 
-  /// True if the work queued so far succeeded. A recording stream cannot be queried, because the query would fail and
-  /// invalidate the recording: the result is then a guess.
+  /// `queue_works` returns true if the work queued so far succeeded. During a recording the stream cannot be queried,
+  /// because the query would invalidate the recording. `recording_works` then returns a guess.
   virtual bool queue_works() = 0;
   virtual bool recording_works() = 0;
 

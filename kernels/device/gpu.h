@@ -33,7 +33,8 @@ class Gpu {
   void* allocate(int64_t bytes);
   void release(void* data) noexcept;
   int64_t kept_bytes() const { return pool_.kept(); }
-  /// Returns the device copy of a host table that never changes. It is uploaded on first use.
+  /// Returns the device copy of a host table that never changes. It is uploaded on first use, and again on first use in
+  /// a recording of GPU work.
   const void* constant(const void* table, int64_t bytes);
 
   void copy_to_device(void* to, const void* from, int64_t bytes);
@@ -42,7 +43,7 @@ class Gpu {
   void fill_zero(void* data, int64_t bytes);
   template <class Real>
   void matmul(const Product<Real>& product);
-  /// Waits for all work. An error that is found here names the operation that caused it.
+  /// Waits for all work. An error that is found here names the last kernels, one of which may have caused it.
   void synchronize();
   int64_t waits() const { return waits_; }
 

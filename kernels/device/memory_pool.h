@@ -25,7 +25,8 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  /// Returns a block of memory. Throws std::bad_alloc if there is not enough, even after all unused blocks were freed.
+  /// Returns a block of memory. Throws std::bad_alloc if there is not enough memory, even after all unused blocks were
+  /// freed (during a recording none is freed).
   void* allocate(int64_t bytes);
   void release(void* data) noexcept;
   /// Frees all blocks that neither a tensor nor a graph uses.

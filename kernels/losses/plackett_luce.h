@@ -111,8 +111,8 @@ struct RankingSlopes {
     const double weight = gains.data != nullptr ? weights[list] : 1;
     const bool is_near = near[list] != 0;
     const Sum below = from_the_last(is_near, start, at, lists.size(list), last, weight);
-    // above: sum over ranks so far of T_k / D_k (or 1 / D_k); of_own: the same of d(k) / D_k; both are multiplied by
-    // the current D_k
+    // above: sum over the ranks k so far of T_k / D_k (1 / D_k without gains); of_own: sum of d(k) / D_k. T, D and d
+    // are those of PL-Rank-3; both sums are multiplied by the current D_k.
     double above = 0, of_own = 0;
     for (int64_t k = 0; k < last; ++k) {
       const int64_t row = row_at(start, at + k);

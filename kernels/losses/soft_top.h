@@ -99,7 +99,7 @@ struct ProjectedNdcgLoss {
     const int64_t at = lists.begin(list), n = lists.size(list);
     const bool matters = grades_differ(group, relevance.data + at, n);
     double* const rank = spare.data + slots * at;  // by place
-    double* const block = rank + n;                // by place p: first place of the block that contains p
+    double* const block = rank + n;                // by place p (order of scores): first place of the block of p
     double* const slope = rank + 2 * n;            // by place: G_i d'(R_i)
     double* const shift = rank + 3 * n;            // at the first place of each block: a sum over the rows of the block
     group.each(1, [&](int64_t) { pool(at, n, rank, block, shift); });

@@ -10,10 +10,11 @@
 namespace mr {
 
 /// Computes the bias corrections of step t: of the mean (contained in the learning rate) and of the mean of squares.
-/// `lazy`: as in torch.optim.SparseAdam, epsilon is not corrected.
+/// With `lazy`, as in torch.optim.SparseAdam, the learning rate contains both and `correction` is 1, so that epsilon is
+/// not corrected.
 struct AdamRate {
-  double rate;        // learning rate with bias correction, lr / (1 - beta1^t)
-  double correction;  // bias correction of squares, 1 / (1 - beta2^t)
+  double rate;        // learning rate with bias correction; lr / (1 - beta1^t) unless `lazy`
+  double correction;  // bias correction of squares; 1 / (1 - beta2^t) unless `lazy`
 };
 MR_HD inline AdamRate adam_rate(double lr, double beta1, double beta2, int64_t t, bool lazy) {
   const double left1 = 1 - portable::pow(beta1, static_cast<double>(t)),

@@ -76,7 +76,8 @@ void settle(const SettleRows<Real>& work, int64_t first, int64_t last) {
   }
 }
 
-/// Computes the current values of a row's entries, with deferred updates applied.
+/// Entries of a row: of the parameter (p), and of the optimizer's averages or sums of its gradients (m) and of their
+/// squares (v), if it has them. The functions apply deferred updates, or an optimizer step, to them.
 template <class Real>
 struct Moving {
   typename Lanes<Real>::Vector p, m, v;

@@ -1,7 +1,8 @@
 // The closed form of deferred optimizer updates. A row that was last updated in step t0 has parameter p, mean gradient
-// m and mean square v. Its j-th step without a gradient subtracts m weight_j / (sqrt(v) + epsilon place_j) from p.
-// weight_j and place_j depend on t0 and j only, so sums over j are shared by all rows with the same t0 (README.md).
-// Weight decay of AdamW also multiplies p by `kept`. Steps of SGD are linear in p and m.
+// m and mean square v. With Adam, the j-th step without a gradient subtracts m weight_j / (sqrt(v) + epsilon place_j)
+// from p. weight_j and place_j depend on t0 and j only, so sums over j are shared by all rows with the same t0
+// (README.md). Weight decay of AdamW also multiplies p by `kept`. Steps of SGD and RMSProp without a gradient are
+// linear in p and m.
 #pragma once
 
 #include <cmath>
@@ -37,10 +38,10 @@ struct GlideSums {
   }
 };
 
-/// The glide: the amount that deferred updates subtract from rows that were last updated in the same step t0. With
-/// reach = epsilon centre and u = reach / (sqrt(v) + reach), it is m / (sqrt(v) + reach) times sum_j weight_j / (1 +
-/// d_j u), which is computed as a rational function of u. Where that is not exact enough, the terms m weight_j /
-/// (sqrt(v) + epsilon place_j) of the `terms` steps are summed one by one.
+/// The glide: the amount that deferred updates subtract from rows that were last updated in the same step t0. With SGD
+/// and RMSProp it is m top[0]. With Adam, reach = epsilon centre and u = reach / (sqrt(v) + reach), it is m / (sqrt(v)
+/// + reach) times sum_j weight_j / (1 + d_j u), which is computed as a rational function of u. Where that is not exact
+/// enough, the terms m weight_j / (sqrt(v) + epsilon place_j) of the `terms` steps are summed one by one.
 template <class Real>
 struct Glide {
   // rational function (top[0] + top[1] u + ...) / (1 + bottom[0] u + ...) of u = reach / (sqrt(v) + reach)

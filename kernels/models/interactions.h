@@ -1,5 +1,6 @@
-// Rows of interactions: each is a relevant item of a user, then items that the user does not have, drawn uniformly with
-// replacement. A draw depends only on the seed, the training step and the row of the interaction in its batch.
+// Rows of interactions: each is a relevant item of a user, then negatives, drawn uniformly with replacement from the
+// items that the user does not have (or from all items, if the pairs of a batch share their negatives). A draw depends
+// only on the seed, the training step and the row of the interaction in its batch.
 #pragma once
 
 #include <cstdint>

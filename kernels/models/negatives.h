@@ -10,9 +10,10 @@ namespace mr::cpu {
 
 /// number of negatives that the vector loop draws together
 constexpr int64_t negatives_block = 64;
-/// Gaps (see below) are followed by the largest int32 until their number is a multiple of this one.
+/// Gaps (for each of a user's items, the number of smaller items that the user does not have) are followed by the
+/// largest int32 until their number is a multiple of this one.
 constexpr int64_t negatives_padding = 16;
-/// `random` computes random bits of a multiple of so many places.
+/// The number of places for which one call of `random` computes random bits is a multiple of this one.
 constexpr int64_t random_block = 8;
 /// number of a user's items around the guess that `known_before` compares
 constexpr int64_t known_window = 16;

@@ -48,7 +48,8 @@ inline bool draw_ranks(const UniformDraws::State& draws, int64_t first, int32_t*
   return any == 0;
 }
 
-/// Counts for each rank the gaps that are not larger, among every stride-th gap only.
+/// For each rank, counts how many of every stride-th gap are not larger. The m-th gap is the number of items below the
+/// user's m-th item that the user does not have.
 inline void count_every(Span<const int32_t> gaps, int64_t stride, const int32_t* ranks, int32_t* counts) {
   constexpr int64_t together = 4;
   for (int64_t d = 0; d < negatives_block; d += together * ranks_per_vector) {
@@ -62,7 +63,8 @@ inline void count_every(Span<const int32_t> gaps, int64_t stride, const int32_t*
   }
 }
 
-/// Counts the gaps that are not larger than `rank`, among n gaps. n is a multiple of negatives_padding.
+/// Counts how many of n gaps (numbers of items that the user does not have, below each of the user's items) are at most
+/// `rank`. n is a multiple of negatives_padding.
 inline int32_t count_of(const int32_t* gaps, int64_t n, int32_t rank) {
   int32_t count = 0;
 #if MR_VECTOR_BYTES == 64

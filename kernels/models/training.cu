@@ -1,4 +1,5 @@
-// Factor models on the GPU: eight lanes per row with 16-byte loads. The order of each sum depends on the list only.
+// Factor models on the GPU: eight lanes per row with 16-byte loads. The order in which a sum is added depends only on
+// the number of its terms.
 #include "kernels/device/launch.cuh"
 #include "kernels/device/list_of.h"
 #include "kernels/device/pack.h"
@@ -10,9 +11,9 @@ namespace {
 
 constexpr int lanes_per_row = 8;
 
-/// Computes the scores of a factor model. A warp handles 32 consecutive rows: each lane reads the numbers of one row,
-/// and eight lanes multiply its factors. All loads of `together` steps are made before the first product, so that they
-/// overlap.
+/// Computes the scores of a factor model. A warp handles 32 consecutive rows: each lane reads the user's and the item's
+/// number of one row, and eight lanes multiply its factors. All loads of `together` steps are made before the first
+/// product, so that they overlap.
 template <class Real, int V>
 __global__ void __launch_bounds__(128) run_factor_scores(const FactorScores<Real> w) {
   constexpr int rows_at_once = warp / lanes_per_row, together = 4;

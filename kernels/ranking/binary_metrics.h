@@ -51,7 +51,7 @@ struct RankBiasedPrecision {
 };
 
 /// The number of relevant rows within the first k ranks, divided by k (precision), by P (recall), or by the mean of k
-/// and P (F1, their harmonic mean); k = 0 stands for P.
+/// and P (F1, the harmonic mean of precision and recall); k = 0 stands for P.
 template <class Real>
 struct HitsAt {
   MetricViews<Real> v;

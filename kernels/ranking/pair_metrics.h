@@ -39,7 +39,8 @@ struct WrongPairs {
   }
 };
 
-/// AUC: share of (relevant, other) pairs in the right order, with ties counting one half. NaN if there is no such pair.
+/// AUC: share of (relevant, other) pairs in the right order, with ties counting one half. NaN if all rows are relevant;
+/// `empty` if none is.
 template <class Real>
 struct Auc {
   MetricViews<Real> v;

@@ -24,8 +24,9 @@ struct LogisticKernel {
 };
 
 /// Computes the term T_i of smooth RR for every relevant row i: 1/R_i times the product over the other relevant rows j
-/// of 1 - sigma(a (s_j - s_i)). Each factor is computed as sigma(a (s_i - s_j)), which is accurate when small. If
-/// `rank` is null, 1/R_i is left out. A product that is too small becomes 0.
+/// of 1 - F(a (s_j - s_i)), where F is sigma, or the distribution function of the Laplace kernel. Each factor is
+/// computed as F(a (s_i - s_j)), which is accurate when small. If `rank` is null, 1/R_i is left out. A product that is
+/// too small becomes 0.
 template <class Real, class Kernel = LogisticKernel>
 struct SmoothRrTerms {
   Span<const Real> scores;
@@ -87,9 +88,10 @@ struct SmoothRr {
   }
 };
 
-/// Logarithm of smooth RR. The logarithms of its terms T_i, -log R_i - sum over relevant j != i of softplus(a (s_j -
-/// s_i)), are added by log-sum-exp, so that lists with many relevant rows do not underflow to 0. `terms` gets the share
-/// of each T_i in the sum, because (log T)' = sum_i share_i (log T_i)'. A list without irrelevant rows has value 0.
+/// Logarithm of smooth RR. The logarithms of its terms T_i, -log R_i - sum over relevant j != i of cost(a (s_j - s_i))
+/// with the kernel's cost (softplus for sigma), are added by log-sum-exp, so that lists with many relevant rows do not
+/// underflow to 0. `terms` gets the share of each T_i in the sum, because (log T)' = sum_i share_i (log T_i)'. A list
+/// without irrelevant rows has value 0.
 template <class Real, class Kernel = LogisticKernel>
 struct SmoothLogRr {
   Span<const Real> scores;

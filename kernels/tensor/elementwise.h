@@ -136,8 +136,7 @@ struct DivOf {
   static MR_HD Real by_b(Real a, Real b) { return -a / (b * b); }
 };
 
-/// Power a^b. Its derivative by the exponent, a^b log a, is set to 0 for a base a <= 0, the limit for a towards 0 from
-/// above. For a NaN base it is NaN.
+/// Power a^b. Its derivative by the exponent is a^b log a, or 0 for a base a <= 0. For a NaN base it is NaN.
 template <class Real>
 struct PowOf {
   static MR_HD Real value(Real a, Real b) { return portable::pow(a, b); }

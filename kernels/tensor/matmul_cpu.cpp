@@ -10,7 +10,8 @@ namespace {
 /// Matrix products with fewer multiplications than `worth_sharing` run on one thread, because starting threads takes
 /// longer. The number of columns and the inner size count as at least `least_size`, because vectors are padded.
 constexpr int64_t worth_sharing = 4'000'000, least_size = 16;
-/// number of rows of c that a thread computes at a time: enough to make loading a block of b into the cache worthwhile
+/// least number of rows of c that a thread computes at a time: enough to make loading a block of b into the cache
+/// worthwhile
 constexpr int64_t least_rows = 16, pieces = 8;
 /// Only products with at most `few_rows` rows and sums of at least `long_sum` terms are divided among threads by blocks
 /// of the inner dimension.

@@ -1,9 +1,9 @@
 // Matrix products c = a b over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by matmul_*.cpp only.
 //
 // An entry of c is a sum over the inner index k. It is divided into blocks of `block` terms, each added from first to
-// last with fused multiply-add. If b has few columns that are contiguous along k, the sum runs in lanes (lane_sums.h)
-// instead. So the bits do not depend on the register size or on how the rows of c are divided. Columns of b are read in
-// place if they are adjacent in memory, or else from a packed copy of a few of them.
+// last, with fused multiply-add where the processor has it. If b has few columns that are contiguous along k, the sum
+// runs in lanes (lane_sums.h) instead. So the bits do not depend on the register size or on how the rows of c are
+// divided. Columns of b are read in place if they are adjacent in memory, or else from a packed copy of a few of them.
 #include "kernels/core/lane_sums.h"
 #include "kernels/core/lanes.h"
 #include "kernels/tensor/matmul.h"

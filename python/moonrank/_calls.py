@@ -37,6 +37,7 @@ def in_words_of_python(text: str) -> str:
         return reason if re.match(rf"{name}\b", reason) else f"{name}: {reason}"
     text = _UNKNOWN_OPTION.sub(r"unknown option \1", _LUA.sub("", text, count=1) if _LUA.match(text) else text)
     text = re.sub(r"\bis nil\b", "is None", text).replace("Pass lists:weighted{weights = false}", "Leave weights out")
+    text = text.replace("a table of ", "a list of ").replace("an mr.Tensor object", "an array")
     return f"grades: {text}" if _GRADE.match(text) else text
 
 

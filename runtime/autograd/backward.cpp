@@ -47,6 +47,10 @@ class Agenda {
   std::unordered_map<Node*, Gradient> waiting_;
 };
 
+std::string described(const Tensor& x) {
+  return x.shape().text() + " " + std::string(name_of(x.dtype())) + " on " + std::string(name_of(x.device()));
+}
+
 Tensor seed_of(const Tensor& root, const Tensor& seed) {
   if (root.node() == nullptr) {
     throw std::invalid_argument(
@@ -61,8 +65,8 @@ Tensor seed_of(const Tensor& root, const Tensor& seed) {
     return Tensor::full(root.shape(), 1, root.dtype(), root.device());
   }
   if (!(seed.shape() == root.shape()) || seed.dtype() != root.dtype() || seed.device() != root.device()) {
-    throw std::invalid_argument("the seed has shape " + seed.shape().text() + ", expected the tensor's shape, " +
-                                root.shape().text() + ", and the tensor's type and device");
+    throw std::invalid_argument("the gradient that was passed as seed is " + described(seed) +
+                                ", expected the tensor's shape, dtype and device: " + described(root));
   }
   return seed.data();
 }

@@ -1,5 +1,5 @@
-// The distribution bound (Westerborg 2022, Eq. 3.12): it maps a list's metric to its smoothed distribution function
-// over random rankings of the list.
+// The distribution bound (Westerborg 2022, Eq. 3.12): it maps a list's metric to the smoothed distribution function of
+// the metric over random rankings of the list, or to the logarithm or logit of that function.
 #include "kernels/bounds/rows.h"
 #include "kernels/tensor/rows.h"
 #include "runtime/autograd/node.h"

@@ -11,8 +11,8 @@ struct Moments {
 };
 
 /// Returns mean and standard deviation of a metric over random rankings of a list shape. If all rankings are equally
-/// likely, they have closed forms. Else they are computed rank by rank, or from the list of values. So the metric must
-/// have a characteristic function (has_spectrum of spectrum.h) or a list of values (has_atoms of enumeration.h).
+/// likely, they have closed forms. Otherwise they are computed rank by rank, which needs has_spectrum (spectrum.h), or
+/// from the list of all values, which needs has_atoms (enumeration.h).
 Moments moments_of(const Metric& metric, const ListShape& shape);
 
 /// Throws if sampling weights (beta) are so extreme that nearly all rankings have the same value: the standard

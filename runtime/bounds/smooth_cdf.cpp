@@ -36,7 +36,7 @@ double Smoothing::steepness(double sd, double range) const {
   std::snprintf(
       text, sizeof text,
       "%g gives the steepness %g for values with the range %g, expected a product of the two from 1e-9 to 1e150",
-      amount, range, a);
+      amount, a, range);
   throw ArgumentError(kind == by_steepness ? "steepness" : "kappa", text);
 }
 

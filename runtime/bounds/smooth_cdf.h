@@ -59,7 +59,8 @@ class RankingDistribution {
   double mean() const;
   double sd() const;
   /// Returns the probability that the metric is at most s. If its values cannot be listed, the distribution function is
-  /// a smoothed one: sigmoids with the width of a thousandth of the standard deviation.
+  /// a smoothed one: sigmoids with the width of a thousandth of the standard deviation, or wider if rankings have
+  /// sampling weights.
   double cdf(double s) const;
   double quantile(double q) const;
   /// Returns all values of the metric with their probabilities. Throws if there are too many to list.

@@ -15,8 +15,8 @@ const std::vector<std::string> known_options = {"-e", "-i", "-h", "--threads", "
 
 const std::vector<std::string> commands = {"data", "doc", "eval", "help", "kernel", "new", "results", "serve", "test"};
 
-/// Returns true for commands that the standard library implements (module moonrank.command). It also reads the rest of
-/// their command line.
+/// Returns true for commands that the standard library implements (module moonrank.command). The module also reads the
+/// rest of their command line.
 bool is_of_library(const std::string& command) {
   return command == "eval" || command == "kernel" || command == "new" || command == "serve";
 }
@@ -62,7 +62,7 @@ int thread_count(const std::string& text) {
   int n = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
   if (error != std::errc() || end != text.data() + text.size() || n < 1 || n > 4096) {
-    throw UsageError("--threads: expected a number from 1 to 4096, got '" + text + "'");
+    throw UsageError("--threads: expected an integer from 1 to 4096, got '" + text + "'");
   }
   return n;
 }

@@ -36,8 +36,8 @@ enum class Purpose { trials, training };
 
 /// Connects all processes that were started together; each of them must call it. Later calls return the same result.
 /// Throws std::runtime_error without MPI, if other processes cannot be reached, or if they were connected for another
-/// purpose. Afterwards SIGTERM, which launchers send to end a job, acts like Ctrl-C. When this process ends, it waits
-/// until rank 0 has ended too.
+/// purpose. Afterwards SIGTERM, which launchers send to end a job, acts like Ctrl-C; ranks above 0 that run trials
+/// ignore both. When this process ends, it waits until rank 0 has ended too.
 Joined join(Purpose purpose);
 
 struct Message {

@@ -102,7 +102,8 @@ auto with_all(const std::vector<Tensor>& parameters, Work work) {
   }
 }
 
-/// Sums over all ranks the loss, the number of counted lists, the requests to stop, and then the gradients.
+/// Sums over all ranks the loss, the number of counted lists, the requests to stop, and then the gradients. With
+/// `mean`, gradients are divided by the number of counted lists.
 std::tuple<double, double, bool> sum_gradients_once(const std::vector<Tensor>& parameters, double loss, double counted,
                                                     bool stop, bool mean) {
   std::vector<double> mine{loss, counted, stop ? 1.0 : 0.0};

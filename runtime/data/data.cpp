@@ -285,8 +285,8 @@ struct RatedTables {
       lua::fields("train", &RatedTables::train, "valid", &RatedTables::valid, "test", &RatedTables::test);
 };
 
-/// Throws if the table of ratings has another length than the table from which the positives (relevant interactions)
-/// were made. Also throws if it lacks the times or files that the split `by` needs.
+/// Throws if the table of ratings lacks a row of the positives (relevant interactions), or if its columns differ in
+/// length. Also throws if it lacks the times or files that the split `by` needs.
 void check_details(const KeptUsers& kept, const Tensor& user, const Tensor& item, const RatingDetails& details,
                    SplitBy by) {
   const auto rows = static_cast<size_t>(user.entries());

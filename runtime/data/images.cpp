@@ -70,7 +70,7 @@ void store(const std::vector<double>& means, int64_t area, bool grey, float* out
 /// Keeps the error of the first file that cannot be read, in the order of files, whichever thread fails first.
 class FirstError {
  public:
-  /// Returns true if a file before this one has already failed, so that this one need not be read.
+  /// Returns true if a file before number `task` has already failed, so that file `task` need not be read.
   bool behind(int64_t task) const { return task > first_; }
   void keep(int64_t task, std::exception_ptr error) {
     const std::lock_guard<std::mutex> lock(mutex_);

@@ -13,8 +13,8 @@ namespace mr::io {
 size_t edit_distance(std::string_view a, std::string_view b);
 
 /// Returns the known name that `name`, which is unknown, probably means: one that differs in capitals, underscores or a
-/// final "_loss" only, else the first one with the smallest edit distance. Returns nothing if that would be a guess: a
-/// third or more of the letters differ, or digits differ, as in log2 and log.
+/// final "_loss" only, else the first one with the smallest edit distance. Returns nothing if that would be a guess: if
+/// too many letters differ, or if digits differ, as in log2 and log.
 std::optional<std::string> nearest_name(const std::string& name, const std::vector<std::string>& known);
 
 }  // namespace mr::io

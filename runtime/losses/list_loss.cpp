@@ -68,7 +68,7 @@ Tensor checked_values(const Tensor& values, const Tensor& scores) {
   } catch (const ArgumentError&) {
     throw ArgumentError("scores",
                         "infinite scores make the value of a list NaN, because the loss subtracts one from "
-                        "another. Pass finite scores, or -inf only for rows that a sum leaves out");
+                        "another. Pass finite scores");
   }
   return values;
 }

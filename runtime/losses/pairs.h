@@ -101,7 +101,7 @@ void compute(const PairLoss<Swaps, Form>& pairs, const Tensor& scores, const Los
 MetricPairs metric_pairs(const Tensor& scores, const Lists& lists, const Metric& metric, double steepness);
 
 /// Returns all pairs of rows with unequal grades, each with weight 1. `parameter` is the parameter of the pair cost
-/// Form. If Form has no parameter, it is the factor by which score differences are multiplied.
+/// Form. If Form has none, `parameter` is the factor by which score differences are multiplied.
 template <class Form>
 PairLoss<PairSwaps, Form> equal_weights(const Tensor& scores, const Lists& lists, double parameter) {
   check::positive(PairNames<Form>::parameter, parameter);

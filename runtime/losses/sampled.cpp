@@ -10,8 +10,8 @@
 namespace mr {
 namespace {
 
-/// How rows are drawn: for every row whose grade is at least `relevant`, `each` other rows are drawn. `seed` and
-/// `stream` select the sequence of random numbers.
+/// How rows are drawn: for every row whose grade is at least `relevant`, `each` rows with a lower grade than `relevant`
+/// are drawn. `seed` and `stream` select the sequence of random numbers.
 struct Draws {
   double relevant;
   int64_t each;

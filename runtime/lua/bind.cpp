@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <string_view>
 
 namespace mr::lua {
 
@@ -79,7 +80,15 @@ void unknown_exception([[maybe_unused]] Failure* out) noexcept {
 int raise_extra_arguments(lua_State* L, const OpRow& row, int expected, int got) {
   Failure failure;
   char text[100];
-  std::snprintf(text, sizeof text, "expected at most %d argument%s, got %d", expected, expected == 1 ? "" : "s", got);
+  // The object of a method, as x in x:exp(), is not counted.
+  const int object = std::string_view(row.arguments).substr(0, 4) == "self" ? 1 : 0;
+  const int most = expected - object;
+  if (most == 0) {
+    std::snprintf(text, sizeof text, "expected no arguments, got %d", got - object);
+  } else {
+    std::snprintf(text, sizeof text, "expected at most %d argument%s, got %d", most, most == 1 ? "" : "s",
+                  got - object);
+  }
   failure.set(Failure::other, 0, text);
   return raise(L, row, failure);
 }

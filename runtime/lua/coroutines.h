@@ -10,7 +10,7 @@ namespace mr::lua {
 void watch_coroutines(lua_State* L);
 
 /// Lua: f(name). Opens a scope in the running coroutine for a setting that holds only during a function call. Until the
-/// scope is closed, the coroutine cannot yield; if it fails, it is closed at once.
+/// scope is closed, the coroutine cannot yield. If the coroutine fails before, it is closed at once.
 int open_scope(lua_State* L);
 /// Lua: f(). Closes the scope that was opened last.
 int close_scope(lua_State* L);

@@ -13,8 +13,8 @@ constexpr int64_t least_limit = int64_t{256} << 20;
 /// when it is reused.
 constexpr int64_t minor_limit = int64_t{16} << 20, cached_limit = int64_t{1} << 20;
 constexpr int many_calls = 32;
-/// A minor garbage collection also runs after this number of calls from Lua. So the memory in use does not depend on
-/// the other garbage of scripts, and new tensors find freed memory of their sizes.
+/// A minor garbage collection also runs after this number of calls from Lua if they allocated tensors. So the memory in
+/// use does not depend on the other garbage of scripts, and new tensors find freed memory of their sizes.
 constexpr int most_calls = 1024;
 int64_t soft_limit = least_limit;
 // bytes that tensors held when `collect_recent` last ended; bytes allocated since the last minor collection

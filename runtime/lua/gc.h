@@ -1,6 +1,6 @@
 // Triggers garbage collections by the bytes that tensors hold, because Lua counts only a few dozen bytes per tensor. A
-// minor collection (of recent objects) runs whenever some megabytes were allocated. A full collection runs at a soft
-// limit, which grows if a collection freed little (the rule of torch7).
+// minor collection (of recent objects) runs after some megabytes of new tensors, or after many calls that made new
+// tensors. A full collection runs at a soft limit, which grows if a collection freed little (the rule of torch7).
 #pragma once
 
 #include "runtime/lua/failure.h"

@@ -12,8 +12,8 @@ namespace {
 void check_attention(const Lists& lists, const Tensor& q, const Tensor& k, const Tensor& v, int64_t heads) {
   check::floating("q", q);
   if (q.dims() != 2 || q.size(0) != lists.rows()) {
-    throw ArgumentError("q", "it has shape " + q.shape().text() + ", expected a matrix with one row for each of " +
-                                 std::to_string(lists.rows()) + " rows");
+    throw ArgumentError("q", "it has shape " + q.shape().text() + ", expected a matrix with one row for each of the " +
+                                 std::to_string(lists.rows()) + " rows of the lists");
   }
   const auto like_q = [&](const char* name, const Tensor& x) {
     check::same_kind(name, x, "q", q);
@@ -72,7 +72,8 @@ void check_layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, d
   check::floating("self", x);
   const int64_t width = x.dims() < 2 ? 0 : x.size(x.dims() - 1);
   if (width == 0) {
-    throw ArgumentError("self", "the tensor has shape " + x.shape().text() + ", expected a matrix with columns");
+    throw ArgumentError("self",
+                        "the tensor has shape " + x.shape().text() + ", expected a matrix with at least one column");
   }
   const auto per_column = [&](const char* name, const Tensor& of) {
     check::same_kind(name, of, "self", x);

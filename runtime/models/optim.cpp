@@ -1,5 +1,5 @@
-// Optimizers. Only they change parameters in place. With a sparse gradient, only rows that ever had a gradient are
-// updated, because the step of other rows is exactly zero, except with weight decay.
+// Optimizers, which change parameters in place. With a sparse gradient, rows that never had a gradient need no update,
+// because their step is exactly zero, except with weight decay.
 #include <algorithm>
 #include <map>
 #include <utility>

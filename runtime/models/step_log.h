@@ -28,7 +28,8 @@ struct GlideMethod {
 
 class StepLog {
  public:
-  /// length of the log in steps: the deferred updates of a row must be applied before it has missed so many
+  /// length of the log in steps: the deferred updates of a row must be applied before the row has missed more steps
+  /// than this
   static constexpr int32_t kept = StepProducts::kept;
 
   /// Returns true if the updates of this optimizer can be deferred. Adam: a row's updates must become negligible after
@@ -56,7 +57,8 @@ class StepLog {
   const GlideSums& sums(int32_t t0) const { return at(t0).sums; }
   const StepProducts& products() const { return products_; }
   /// Return weight_j and place_j of the j-th step without a gradient after a row's last update in step t0, where j <=
-  /// rest(). The step subtracts mean * weight_j / (sqrt(square) + epsilon * place_j) from the row.
+  /// rest(). With Adam the step subtracts mean * weight_j / (sqrt(square) + epsilon * place_j) from the row, otherwise
+  /// mean * weight_j.
   double weight(int32_t t0, int32_t j) const { return at(t0 + j).factor * ratio_powers_[static_cast<size_t>(j)]; }
   double place(int32_t t0, int32_t j) const { return at(t0 + j).root * place_powers_[static_cast<size_t>(j)]; }
   /// `mean_left` returns beta1^k and `square_left` returns beta2^k: what remains of a row's mean gradient and mean

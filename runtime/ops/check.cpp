@@ -133,7 +133,7 @@ void index(const char* name, const Tensor& x, int64_t n) {
     return;
   const Tensor here = is_there ? x.to(Device::cpu) : x;
   const auto* const values = static_cast<const int64_t*>(here.host_bytes());
-  uint64_t outside = 0;  // its highest bit becomes 1 if a value is below 1 or above n
+  uint64_t outside = 0;  // highest bit: 1 if a value is below 1 or above n
   for (int64_t i = 0; i < x.entries(); ++i) {
     const auto value = static_cast<uint64_t>(values[i]);
     outside |= (value - 1) | (static_cast<uint64_t>(n) - value);

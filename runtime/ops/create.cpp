@@ -58,7 +58,7 @@ class NestedReader {
 
   const Shape& shape() const { return shape_; }
   const std::vector<double>& numbers() const { return numbers_; }
-  /// Returns the text of the first number that int64 does not represent exactly, or nothing.
+  /// Returns the text of the first number that is not exactly an integer in float64, or nothing.
   const std::optional<std::string>& not_an_integer() const { return not_an_integer_; }
 
  private:

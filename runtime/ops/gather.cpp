@@ -75,9 +75,9 @@ int check_along(const Tensor& x, int64_t dim, const Tensor& index) {
   bool fits = index.dims() == x.dims();
   for (int e = 0; fits && e < x.dims(); ++e) fits = e == d || index.size(e) <= x.size(e);
   if (!fits) {
-    throw ArgumentError("index", "index has shape " + index.shape().text() +
-                                     ", expected no size larger than in the tensor's shape " + x.shape().text() +
-                                     ", except in dimension " + std::to_string(dim));
+    throw ArgumentError("index", "index has shape " + index.shape().text() + ", expected " + std::to_string(x.dims()) +
+                                     " dimensions, as the tensor of shape " + x.shape().text() +
+                                     " has, and no larger sizes, except in dimension " + std::to_string(dim));
   }
   check::index("index", index, x.size(d));
   return d;

@@ -20,7 +20,7 @@ Lists lists_of(const std::vector<int64_t>& sizes, const Tensor& relevance, const
   }
   if (!documents.empty() && static_cast<int64_t>(documents.size()) != relevance.entries()) {
     throw ArgumentError("documents", std::to_string(documents.size()) + " documents for " +
-                                         std::to_string(relevance.entries()) + " rows");
+                                         std::to_string(relevance.entries()) + " rows, expected one for each");
   }
   return {sizes, relevance.to(Dtype::float32).to_vector<float>(), ids, documents};
 }
@@ -40,8 +40,8 @@ Tensor numbers_of_rows(const Lists& lists, const Tensor& index) {
 
 void per_row_of(const Tensor& x, const Lists& lists) {
   if (x.dims() != 0 && x.size(0) == lists.rows()) return;
-  throw ArgumentError("x", "it has shape " + x.shape().text() + ", expected one row for each of " +
-                               std::to_string(lists.rows()) + " rows");
+  throw ArgumentError("x", "it has shape " + x.shape().text() + ", expected one row for each of the " +
+                               std::to_string(lists.rows()) + " rows of the lists");
 }
 
 Tensor take_rows_of(const Lists& lists, const Tensor& x, const Tensor& index) {
@@ -104,10 +104,12 @@ Lists with_relevance_of(const Lists& lists, const Tensor& relevance) {
 /// no such weights.
 Lists with_weights_of(const Lists& lists, const std::optional<Tensor>& weights,
                       const std::optional<Tensor>& list_weights) {
-  const auto numbers = [](const char* name, const std::optional<Tensor>& x, int64_t expected) -> std::vector<double> {
+  const auto numbers = [](const char* name, const std::optional<Tensor>& x, int64_t expected,
+                          const std::string& each) -> std::vector<double> {
     if (!x) return {};
     if (x->dims() != 1 || x->entries() != expected)
-      throw ArgumentError(name, "shape " + x->shape().text() + ", expected " + std::to_string(expected) + " numbers");
+      throw ArgumentError(name, "shape " + x->shape().text() + ", expected {" + std::to_string(expected) +
+                                    "}, one number for each " + each);
     std::vector<double> found = x->to(Dtype::float64).to_vector<double>();
     for (size_t i = 0; i < found.size(); ++i) {
       if (!(found[i] >= 0) || std::isinf(found[i]))
@@ -116,8 +118,8 @@ Lists with_weights_of(const Lists& lists, const std::optional<Tensor>& weights,
     }
     return found;
   };
-  return lists.with_weights(numbers("weights", weights, lists.rows()),
-                            numbers("list_weights", list_weights, lists.count()));
+  return lists.with_weights(numbers("weights", weights, lists.rows(), "row"),
+                            numbers("list_weights", list_weights, lists.count(), "list"));
 }
 
 bool has_weights(const Lists& lists) { return !lists.row_weights().empty() || !lists.list_weights().empty(); }
@@ -134,9 +136,9 @@ std::optional<Tensor> list_weights_of(const Lists& lists, const Tensor& like) {
   return as_like(lists.list_weights_on(like.device()), like);
 }
 
-/// Returns the total weight of each list, on the CPU, float64. With `of_rows` it is the sum of the weights of its rows,
-/// for means over rows; else it is the weight of the list, for means over lists. Lists without rows, or whose rows all
-/// have weight 0, get 0.
+/// Returns the total weight of each list, on the CPU, float64. With `of_rows` it is the weight of the list times the
+/// sum of the weights of its rows, for means over rows; else it is the weight of the list, for means over lists. Lists
+/// without rows, or whose rows all have weight 0, get 0.
 Tensor mass_of(const Lists& lists, bool of_rows) {
   const std::vector<double>&rows = lists.row_weights(), &own = lists.list_weights();
   std::vector<double> mass;

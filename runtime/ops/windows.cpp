@@ -16,7 +16,9 @@ void check_pair(const char* name, const std::vector<int64_t>& pair, int64_t leas
   constexpr int64_t most = int64_t{1} << 20;
   const auto fits = [&](int64_t n) { return n >= least && n <= most; };
   if (pair.size() == 2 && fits(pair[0]) && fits(pair[1])) return;
-  throw ArgumentError(name, "expected two integers, {down, across}, each at least " + std::to_string(least));
+  throw ArgumentError(name, (pair.size() == 2 ? pair_text(pair) + ", " : "") +
+                                "expected two integers {down, across}, each from " + std::to_string(least) + " to " +
+                                std::to_string(most));
 }
 
 Windows windows_of(const Tensor& x, const std::vector<int64_t>& size, const std::vector<int64_t>& stride,

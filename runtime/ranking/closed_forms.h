@@ -41,7 +41,7 @@ struct ClosedForms {
   bool with_cutoff = false;
   /// True if only ranks 1 to P count, where P is the number of relevant rows. Rows at later ranks add 0 to the metric.
   bool first_relevant_only = false;
-  /// Returns the number by which the sum over rows is divided. If it is null, that is the largest value that the sum
+  /// Returns the number by which the sum over rows is divided. Null: the sum is divided by the largest value that it
   /// can have.
   double (*norm)(const Metric&, const ListShape&) = nullptr;
   double (*shift)(const ListShape&) = nullptr;

@@ -56,8 +56,8 @@ std::string gain_text(double grade, Gain gain) {
   throw std::invalid_argument(
       "list " + std::to_string(list + 1) + id + ", row " + std::to_string(row) + ": grade " + shown(grade) +
       " has the gain " + gain_text(grade, gain) + ", expected at most 2^" + std::to_string(std::ilogb(largest)) +
-      (largest == largest_gain ? ": use a metric of binary relevance or gain = 'linear' for such grades"
-                               : " for float32 scores"));
+      (largest == largest_gain ? ". Pass smaller grades, a metric of binary relevance, or ndcg with gain = 'linear'"
+                               : " for float32 scores. Pass smaller grades or float64 scores"));
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ struct Metric {
   std::string empty = "skip";
   double relevant = 1;
   /// Number of the metric with its parameters and options, except its rules for ties and for lists without relevant
-  /// rows. Handles that agree in all of these have equal numbers. It is a key of caches.
+  /// rows. Handles that differ in these two rules only have equal numbers. The number is a key of caches.
   int64_t number = 0;
 
   bool graded() const { return definition->graded; }

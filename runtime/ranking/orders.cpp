@@ -92,7 +92,7 @@ bool more_arrangements(const std::vector<double>& sorted, int64_t most) {
 }
 
 /// Returns the ranks, float64, of all distinct arrangements of these grades. Returns nothing if there are more than
-/// `most`.
+/// `most`, or if the result would be too large.
 std::optional<Tensor> arrangement_ranks(const std::vector<double>& grades, int64_t most) {
   const auto rows = static_cast<int64_t>(grades.size());
   check_numbers("grades", grades);

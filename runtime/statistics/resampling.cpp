@@ -231,8 +231,9 @@ void distribution_of(const std::vector<double>& sorted, const std::vector<int32_
   out[3] = sum > 0 ? apart / (n * sum) : undefined;
 }
 
-/// Returns the mean, mean of the worst tenth of the values, mean of the lowest tenth of the probability, Gini
-/// coefficient, and quantiles (ascending `shares`): of x, and of bootstrap samples of x, a row for each.
+/// Returns the mean, the mean of the lowest ceil(n / 10) values, the mean of the lowest n / 10 values (the last one
+/// counts in part), the Gini coefficient, and quantiles (ascending `shares`): of x, and of bootstrap samples of x, a
+/// row for each.
 std::tuple<Tensor, Tensor> values_distribution(const Tensor& x, const Tensor& shares, int64_t samples, int64_t seed) {
   check_draws("samples", samples);
   const std::vector<double> values = stats::Sample("x", x).values;
@@ -257,7 +258,8 @@ std::tuple<Tensor, Tensor> values_distribution(const Tensor& x, const Tensor& sh
   return {estimate, drawn};
 }
 
-/// Returns the bootstrap sample number `sample`, counted from 0, that `bootstrap` draws with this seed.
+/// Returns the bootstrap sample number `sample`, counted from 0, that `bootstrap` draws from x with this seed. x has no
+/// NaN, which `bootstrap` would leave out.
 Tensor bootstrap_sample(const Tensor& x, int64_t sample, int64_t seed) {
   const std::vector<double> values = x.to(Dtype::float64).to_vector<double>();
   std::vector<double> drawn(values.size());

@@ -179,7 +179,7 @@ std::vector<int64_t> doubled_ranks(const Differences& d) {
   return ranks;
 }
 
-/// Returns the exact two-sided p-value of the signed-rank test, where v is the sum of the ranks of positive
+/// Returns the exact two-sided p-value of the signed-rank test, where v is the sum of the doubled ranks of the positive
 /// differences. Counts all choices of signs, which are equally likely under the null hypothesis.
 double signed_rank_p(const std::vector<int64_t>& ranks, int64_t v) {
   int64_t total = 0;
@@ -197,7 +197,8 @@ double signed_rank_p(const std::vector<int64_t>& ranks, int64_t v) {
   return std::min(1.0, 2 * std::min(low, high));
 }
 
-/// Returns the two-sided p-value of the signed-rank sum v by the normal approximation, with a continuity correction.
+/// Returns the two-sided p-value of the signed-rank test by the normal approximation, with a continuity correction. v
+/// is the sum of the doubled ranks of the positive differences.
 double signed_rank_p_normal(const std::vector<int64_t>& ranks, int64_t v) {
   double mean = 0, variance = 0;
   for (const int64_t r : ranks) {

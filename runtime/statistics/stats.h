@@ -36,8 +36,8 @@ struct Pairs {
 inline constexpr double tolerance = 1e-9;
 
 /// The differences a - b of the pairs without NaN. A difference is 0 if both values are the same infinity, or differ
-/// only by rounding: by 4 steps of float32, or by 64 steps of float64. Very large or very small differences are scaled
-/// by a power of two, so that their squares can be summed.
+/// only by rounding: by at most 2^-22 (float32) or 2^-46 (float64) times |a| + |b|. Very large or very small
+/// differences are scaled by a power of two, so that their squares can be summed.
 struct Differences {
   std::vector<double> values;
   double unit = 1;

@@ -84,7 +84,8 @@ Lists::Lists(std::vector<int64_t> sizes, std::vector<float> relevance, std::vect
   for (int64_t i = 0; i < rows; ++i) {
     if (!(relevance[i] >= 0) || std::isinf(relevance[i])) {
       throw std::invalid_argument("the relevance of row " + std::to_string(i + 1) + " is " +
-                                  std::to_string(relevance[i]) + ", expected a finite number, 0 or more");
+                                  (std::isnan(relevance[i]) ? "NaN" : std::to_string(relevance[i])) +
+                                  ", expected a finite number, 0 or more");
     }
   }
   body_->sizes = std::move(sizes);

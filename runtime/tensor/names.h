@@ -35,7 +35,7 @@ class Names {
 
  private:
   std::string text_;          // the names, one after the other
-  std::vector<size_t> ends_;  // where each of them ends
+  std::vector<size_t> ends_;  // where each name ends in the text
 };
 
 /// Some neighbours in an array of names.

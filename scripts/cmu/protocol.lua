@@ -32,7 +32,7 @@ local function fitted(fold, o)
 end
 
 -- Trains a network with hidden layers of 100 and 30 units (4.1). A step takes about 100 documents: those of whole lists
--- for a ranker, of any lists for a classifier. RankNet's loss of a list is the mean over its pairs.
+-- for a ranker, of any lists for a classifier. A ranker's loss of a list is the mean over its pairs (bound minmax).
 local function network(fold, o, system, trial)
   local ranks = system.kind == "ranking"
   return fitted(fold, {

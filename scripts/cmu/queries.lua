@@ -24,8 +24,8 @@ local folders = { mslr = "mslr-web-slice", mq2008 = "mq2008", web10k = "MSLR-WEB
 local titles = { mslr = "MSLR slice", mq2008 = "MQ2008", web10k = "MSLR-WEB10K" }
 local opened = experiment.cache()
 
--- Opens a data set, once. Trials (training runs) call this function: with M.set the code of all functions of `M` would
--- be part of the trials' code, so that a change of any of them would make stored trials stale.
+-- Opens a data set, once. Trials (training runs) call this local function. If they called M.set instead, the code of
+-- all functions of `M` would be part of the trials' code, and a change of any of them would make stored trials stale.
 local function set_of(args, name)
   if not opened[name] then
     local made_up = args.smoke and { features = 6, queries = 60, mean_size = 12 } or nil

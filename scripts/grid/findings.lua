@@ -25,8 +25,8 @@ local function of_bound(cells, bound, losses)
   return with_change(cells, losses, function(loss) return loss .. " " .. bound end)
 end
 
--- Summarises cells (losses under bounds): the number of significant gains and of significant losses against no bound,
--- the sum of changes, and the cell with the largest gain.
+-- Summarises cells (losses under bounds): how many are significantly better and how many significantly worse than no
+-- bound, the sum of changes, and the cell with the largest change.
 local function tally(cells)
   local found = { gains = 0, loses = 0, count = #cells, sum = 0.0 }
   for _, cell in ipairs(cells) do

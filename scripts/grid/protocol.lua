@@ -31,8 +31,9 @@ local function of_users(relevance)
   }
 end
 
--- Makes a setting (data set and model) from queries: a network with one hidden layer (section 4.1.1 of Westerborg's
--- thesis) on the first three published folds. Features are standardised by the training part; grades are unchanged.
+-- Makes a setting (data set and model) from folds of queries and their documents: a network with one hidden layer
+-- (section 4.1.1 of Westerborg's thesis) on the first three published folds. Features are standardised by the training
+-- part; grades are unchanged.
 local function of_queries(folds, columns)
   return {
     unit = "query", folds = 3, epochs = 200, patience = 20, batch = 32, rates = { 0.001, 0.003, 0.01 },

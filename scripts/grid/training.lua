@@ -92,7 +92,8 @@ local function epoch_seconds(set, fold, model, loss)
 end
 
 -- Trains and tests one model. `o` has the loss, the bound, the number of the fold or seed, the learning rate, and
--- optionally a cap: training ends when it has taken this many processor seconds since its first epoch.
+-- optionally a cap in processor seconds: training ends once it has taken longer than this since the end of its first
+-- epoch.
 local function train(set, o)
   local fold, model, metric = set.fold(o.number), set.model(o.number, o.rate), protocol.metric_of(o.loss)
   local loss, began, capped = protocol.loss(o.loss, o.bound), 0, false

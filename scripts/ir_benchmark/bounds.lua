@@ -60,8 +60,8 @@ local function evaluation(set, results, bound)
   return experiment.evaluation(results, { bound = bound }, protocol.select, { relevant = "items", rows = set.items })
 end
 
--- Compares systems by NDCG@20. Returns the comparison, and a function that returns p of two systems after Holm's
--- correction over all pairs.
+-- Compares systems by NDCG@20. Returns the comparison, and a function that returns the p-value of two systems after
+-- Holm's correction over all pairs.
 local function compare(systems, order)
   local found = mr.compare{ systems = systems, order = order, samples = 2000 }
   return found, function(a, b)
@@ -80,7 +80,8 @@ for name in pairs(tables) do
 end
 local better, worse, of = 0, 0, 0
 
--- Adds a row about two systems: the first columns, NDCG@20, the change with its interval, p and shares of users.
+-- Adds a row about two systems: the columns `first`, NDCG@20, the change with its interval, the p-value, and the shares
+-- of users who gain and who lose.
 local function add(kind, first, mean, gain, p)
   local rows = tables[kind]
   for _, value in ipairs{ mean, gain.difference } do first[#first + 1] = value end
@@ -129,7 +130,7 @@ local function add_beside(title, sl, sl_at_20)
   add_gains(title, "SL@20 against SL", compared, "SL@20", "none")
 end
 
-local opened = {}  -- before the first run, so that missing data raise an error at once
+local opened = {}  -- data sets are opened before the first run, so that missing data raise an error at once
 for _, name in ipairs(args.sets) do
   opened[name] = args.smoke and protocol.made_up(name) or protocol.open(known[name].title,
     experiment.place(args, "ir-benchmark/" .. known[name].folder))

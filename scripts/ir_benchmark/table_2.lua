@@ -59,7 +59,8 @@ local function row_of(data, loss)
 end
 
 local sets, rows, columns = {}, {}, { { "data" }, { "loss" }, { "epoch", format = "%.0f" } }
-for i, name in ipairs(args.sets) do sets[i] = open(name) end  -- before the first run, so that missing data are found
+-- opens all data sets before the first run, so that missing data are found
+for i, name in ipairs(args.sets) do sets[i] = open(name) end
 for _, data in ipairs(sets) do
   for _, loss in ipairs(args.losses) do rows[#rows + 1] = row_of(data, loss) end
 end

@@ -38,7 +38,8 @@ local results, best = experiment.tuned(args, {
   choose = function(trial) return measured(trial.predictor, trial.params, protocol.tuned_on, "valid") end,
   run = function(trial, at) return measured(trial.predictor, at, trial.split, "test", tail) end })
 
--- Returns the mean of a number over folds, weighted by their numbers of items to find, with its interval.
+-- Returns the mean of a number over folds, weighted by the number of items to find in each fold. Also returns its
+-- interval over folds, in which all folds weigh the same.
 local function mean_of(name, number, items)
   local where, sum, count = { predictor = name }, 0, 0
   local values, counts = experiment.folds(results, where, number), experiment.folds(results, where, items .. "_count")

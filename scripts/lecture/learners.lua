@@ -4,7 +4,8 @@ local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local experiment, protocol = mr.experiment, dofile(here .. "protocol.lua")
 
--- Metrics (the first one chooses), epochs, epochs between validations, what is tried, and nDCG@10 among all items.
+-- How learners are trained: the metrics (the first one chooses settings and epoch), epochs, epochs between validations,
+-- the learning rates and weight decays to try, and a function that computes nDCG@10 among all items.
 local training = {
   catalogue = function(fold, model) return fold:evaluate(model, { "ndcg@10" }, { known = "relevant" })["ndcg@10"] end,
   metrics = { "ndcg@10", "ap", "auc" },
@@ -14,7 +15,8 @@ local training = {
 }
 local M = { training = training, sets = { "movielens", "mq2008" }, reference = "squared error" }
 
--- Models by kind, of a fold and a seed; of trees also eta, and whether the run is short.
+-- Functions that make a model, by the kind of model, from a fold and a seed. For trees, they also get eta (the learning
+-- rate) and whether the run is short.
 training.models = {
   random = function(_, seed) return function(batch) return mr.uniform({ batch.lists.rows }, { seed = seed }) end end,
   popularity = function(fold) return mr.models.popularity{ fold = fold } end,
@@ -44,8 +46,9 @@ function training.fit(set, fold, o)
   return mr.fit(options)
 end
 
--- Learners: family, loss, kind of model unless it is that of the data set, and the only data set on which it runs. Once
--- most pairs are in order, most of WARP's draws are wasted, and NeuralNDCG is slow on the long lists of MovieLens.
+-- The learners: family, loss, kind of model (by default that of the data set), and the data set if a learner runs on
+-- only one. WARP has few draws, because most are wasted once most pairs are in order. NeuralNDCG is slow on the long
+-- lists of MovieLens.
 M.learners = {
   { name = "random", family = "untrained", model = "random" },
   { name = "popularity", family = "untrained", model = "popularity", on = "movielens" },
@@ -76,13 +79,14 @@ function M.of(args, set)
   return of
 end
 
--- The parameters of a learner that validation chooses. Metric factors have no weight decay.
+-- The parameters of a learner that validation chooses. The factors of CML have no weight decay.
 local function settings_of(each, set)
   if not each.loss or each.model == "trees" then return { eta = each.loss and mr.choice(training.etas) } end
   return { rate = mr.choice(training[set].rates), decay = each.model ~= "cml" and mr.choice(training.decays) or nil }
 end
 
--- Opens a data set: its title, what a list is, how many folds are run, the kind of model to train, and fold(number).
+-- Opens a data set. Returns its title, what a list is, how many folds are run, the kind of model to train, and
+-- fold(number).
 local function open(args, set)
   if set == "mq2008" then
     local folds, title = protocol.queries(args)

@@ -4,7 +4,7 @@ local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local combinations, protocol = mr.experiment.combinations, dofile(here .. "protocol.lua")
 
-local M = { deepest = 20 }  -- deepest rank of recall (Cremonesi et al.)
+local M = { deepest = 20 }  -- largest N of recall(N) (Cremonesi et al.)
 
 ---Returns fold `number` of ratings, with the ratings as grades. With `nsr`, lists have `nsr` unrated items for each
 ---rated item.

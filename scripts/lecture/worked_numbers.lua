@@ -66,7 +66,8 @@ row("nDCG", text, mr.metrics.ndcg(order, graded):item())
 row("RankNet, scores 5 to 1", text, mr.losses.ranknet()(order + 6, graded):item())
 row("LambdaRank, scores 5 to 1", text, mr.losses.lambdarank()(order + 6, graded):item())
 
--- Slide "Pairwise approach": items A to E, with predictions that are half a star off and keep the items' order.
+-- Slide "Pairwise approach": items A to E, with predictions that are half a star off and reverse no pair. A and B have
+-- equal predictions, and so have C and D.
 local off = mr.tensor({ 1.5, 1.5, 3.5, 3.5, 5.5 }, { dtype = "float64" })
 local truth = mr.tensor(published.scores, { dtype = "float64" })
 row("RMSE", "scores 1 to 5, half a star off", mr.stats.rmse(off, truth))

@@ -36,8 +36,9 @@ end
 ---The seeds of splits and networks, which show how much a result depends on them: three, or one if `short`.
 function M.seeds(seed, short) return short and { seed } or { seed, seed + 1, seed + 2 } end
 
--- Returns all ordered pairs of rows of one query as three arrays: `better`, `equal` and `worse`, by how the grade of
--- the first row compares with that of the second. The pair of rows i and j is the integer i << 32 | j.
+-- Returns all ordered pairs of rows of the same query, for all queries, as three arrays: `better`, `equal` and `worse`,
+-- by how the grade of the first row compares with that of the second. The pair of rows i and j is the integer i << 32 |
+-- j.
 local function targets(set)
   local grades, found, before = set.lists.relevance:totable(), { better = {}, equal = {}, worse = {} }, 0
   for _, n in ipairs(set.lists.sizes:totable()) do
@@ -111,7 +112,7 @@ function M.steps(train, o, least, seed)
   return train:minibatches(groups)
 end
 
--- Returns a loss like `loss`, but with the opposite sign and with the sum over lists divided by `count(lists)`.
+-- Returns a loss like `loss`, but with the opposite sign. Its mean is the sum over lists divided by `count(lists)`.
 local function reversed(loss, count)
   local own = { name = loss.name, metric = loss.metric, options = loss.options }
   function own.count(_, lists) return count(lists) end

@@ -55,7 +55,8 @@ function M.settings(name, set, short)
   return short and M.with(o, { epochs = 2 }) or o
 end
 
--- Returns groups of `size` documents in a random order, drawn once for all epochs. The last group is left out (code).
+-- Returns groups of `size` documents in a random order, drawn once for all epochs. The last full group and all
+-- documents after it are left out (code).
 local function documents(rows, size, seed)
   local order, groups = mr.permutation(rows.count, { seed = seed, stream = "documents" }):totable(), {}
   for from = 1, #order - 2 * size + 1, size do groups[#groups + 1] = table.move(order, from, from + size - 1, 1, {}) end

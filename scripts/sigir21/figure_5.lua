@@ -8,8 +8,8 @@ local analysis, title = figures.analysis, figures.title
 
 local function quantile(ordered, q) return ordered[math.max(1, math.ceil(q * #ordered))] end
 
--- Returns, as text, the value of a fitted curve at x = `place` and its confidence interval. Also returns the side of
--- 0 on which the interval lies: 1 (above), -1 (below) or 0 (the interval contains 0).
+-- Returns, as text, the value of a fitted curve at its point nearest to x = `place`, and its confidence interval. Also
+-- returns the side of 0 on which the interval lies: 1 (above), -1 (below) or 0 (the interval contains 0).
 local function fit_at(fit, place)
   local x, best = fit.x:totable(), 1
   for i in ipairs(x) do best = math.abs(x[i] - place) < math.abs(x[best] - place) and i or best end

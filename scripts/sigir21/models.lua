@@ -8,7 +8,8 @@ local data, analysis, protocol = dofile(here .. "data.lua"), dofile(here .. "ana
 
 local M = { data = data, training = training, protocol = protocol, analysis = analysis }
 
--- Ends the script unless the data set "folder" and the option --folder are given together.
+-- Ends the script if --folder is given without the data set "folder" or beside --smoke, or if this data set is given
+-- without --folder (except under --smoke).
 local function check_folder(args)
   local wanted = false
   for _, name in ipairs(args.sets) do wanted = wanted or name == "folder" end

@@ -68,8 +68,8 @@ M.losses = { listwise = protocol.losses, lambda = { "ndcg", "ap", "rr", "nrbp(0.
 M.rates = { listwise = protocol.rates, lambda = { 0.001, 0.01, 0.1 } }
 M.smoke_rates = { listwise = { 0.1, 1 }, lambda = { 0.001, 0.01 } }
 
--- The paper states SGD and 3000 epochs for all losses. The published numbers need the last commit's optimizers the
--- other way round, and other batches.
+-- The paper states SGD and 3000 epochs for all losses. The last commit has Adam for listwise losses and SGD for
+-- LambdaRank. The published numbers need SGD for listwise losses, Adam for LambdaRank, and other batches.
 local published = protocol.recipes.published
 local of_code, sampled = published.listwise.loss, published.listwise.fold
 

@@ -13,7 +13,7 @@ local function value(metric, grades, count)
   if count == 0 then return 0.0 end
   local first = mr.lists{ table.move(grades, 1, count, 1, {}) }
   local found = mr.metrics.parse(metric)(-mr.arange(1, count):double(), first):item()
-  return found == found and found or 0.0  -- a metric without relevant rows is NaN
+  return found == found and found or 0.0  -- a metric of a list without relevant rows is NaN
 end
 
 -- Returns how much the row at rank r adds to a metric that is a sum over ranks.

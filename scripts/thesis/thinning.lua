@@ -9,8 +9,8 @@ local protocol = runs.protocol
 
 local M = {}
 
--- A copy of the dataset `part` in which each list has at most `nsr` negatives for each relevant row. Copies are nested:
--- the negatives for a smaller `nsr` are among those for a larger one.
+-- A copy of the dataset `part` in which each list has at most `nsr` negatives for each relevant row. Copies with the
+-- same `seed` are nested: the negatives for a smaller `nsr` are among those for a larger one.
 local function thinned(part, nsr, seed)
   math.randomseed(seed, part.lists.rows)
   local grades, items, sizes = part.lists.relevance:totable(), part.items:totable(), part.lists.sizes:totable()

@@ -32,7 +32,8 @@ local declaration_options = require("moonrank.options").declare("mr.args.Declara
   { "ignores", "string[]", help = "options without effect if the flag is given; to give them too is an error" },
 })
 
--- Returns the end of an error about a misspelt option: ", did you mean 'epochs'?", or "". `form` changes the name.
+-- Returns the end of an error about a misspelt option: ", did you mean 'epochs'?", or "" if no name is similar. `form`
+-- formats the proposed name.
 local function hint(name, names, form)
   local near = check.nearest(name, names)
   return near and (", did you mean '%s'?"):format(form and form(near) or near) or ""
@@ -57,7 +58,7 @@ end
 local function fits(value, kind) return kind_of(value) == kind or kind == "number" and math.type(value) == "integer" end
 
 local articles = { integer = "an integer", number = "a number", string = "a text", boolean = "true or false",
-  list = "a list" }
+  list = "one or more values with commas between them" }
 
 -- Raises an error if the declaration of an option contradicts itself, e.g. if its default is not of its declared type.
 local function check_fields(name, d)
@@ -69,7 +70,7 @@ local function check_fields(name, d)
   end
   local kind = d.element or d.type
   if d.element and (kind == "list" or not articles[kind]) then
-    refuse("is a list of values of type %s, which a command line cannot have", kind)
+    refuse("is a list with elements of type %s, expected integer, number, string or boolean", kind)
   end
   if (d.least or d.most) and kind ~= "integer" and kind ~= "number" then
     refuse("has least or most, which need numbers, but its type is %s", kind)
@@ -103,10 +104,11 @@ local function number_of(text)
   return value and math.abs(value) ~= math.huge and value or nil
 end
 
--- Smallest float that may differ from the integer that was typed on the command line, because of rounding.
+-- Floats of at least this size may differ, by rounding, from the integer that was typed on the command line.
 local inexact_from <const> = 2 ^ 53
 
--- Converts a text to an integer. Returns nil if the text is not an integer, or if 64 bits cannot hold the integer.
+-- Converts a text to an integer. Returns nil if the text is not an integer, if 64 bits cannot hold the integer, or if
+-- it is written as a float that may be rounded, such as 1e17.
 local function integer_of(text)
   local value = number_of(text)
   if math.type(value) == "float" and math.abs(value) >= inexact_from then return nil end
@@ -142,7 +144,7 @@ end
 local function expected_text(declared, kind, text)
   local is_number = kind == "integer" or kind == "number"
   if is_number and read(kind, text) == nil and (text:find "^%s*[+-]?%d+%s*$" or text:find "^%s*[+-]?0[xX]%x+%s*$") then
-    return kind == "integer" and "an integer from -2^63 to 2^63 - 1" or "a number: in hexadecimal, below 2^63"
+    return kind == "integer" and "an integer from -2^63 to 2^63 - 1" or "a finite number (in hexadecimal, below 2^63)"
   end
   if declared.choices then return "one of " .. written(declared.choices):gsub(",", ", ") end
   if declared.endings then return "a name that ends in one of " .. table.concat(declared.endings, ", ") end
@@ -172,7 +174,8 @@ local function convert(name, declared, text)
   return values
 end
 
--- Returns the names of options that can change results: without those that only place them (`placement`).
+-- Returns the names of options that can change results, i.e. without options marked as `placement`, which only say
+-- where or how results are kept.
 local function compared_names(declarations)
   local names = {}
   for _, name in ipairs(check.names(declarations)) do
@@ -208,7 +211,9 @@ local function parse(declarations, words, script)
       if not text then
         i = i + 1
         text = words[i]
-        if not text then leave(2, ("%s: a value is missing (%s)"):format(typed(name), articles[declared.type])) end
+        if not text then
+          leave(2, ("%s: a value is missing, expected %s"):format(typed(name), articles[declared.type]))
+        end
       end
       values[name] = convert(name, declared, text)
     end
@@ -258,11 +263,13 @@ local function check_flags(declared)
     local others = { table.unpack(d.ignores or {}) }
     for other in pairs(d.sets or {}) do others[#others + 1] = other end
     if #others > 0 and d.type ~= "boolean" then
-      error(("mr.args: option '%s' has sets or ignores, which only a flag can have"):format(name), 4)
+      error(("mr.args: option '%s' declares sets or ignores, which only a flag (type boolean) can have"):format(name),
+        4)
     end
     for _, other in ipairs(others) do
       if not declared[other] then
-        error(("mr.args: option '%s' sets or ignores '%s', which was not declared"):format(name, tostring(other)), 4)
+        error(("mr.args: option '%s' has '%s' in sets or ignores, but no option of this name is declared"):format(name,
+          tostring(other)), 4)
       end
       local set = d.sets and d.sets[other]
       if set ~= nil and not fits(set, declared[other].type) then
@@ -290,7 +297,10 @@ function M.declared(declarations)
   local declared = {}
   check.expect(type(declarations) == "table", "mr.args", "options", declarations, "a table such as {nsr = 1}")
   for name, value in pairs(declarations) do
-    if type(name) ~= "string" then error("mr.args: options are declared by name: mr.args{nsr = 1}", 3) end
+    if type(name) ~= "string" then
+      error(("mr.args: a key of the table options is %s, expected the name of an option: mr.args{nsr = 1}"):format(
+        check.found(name)), 3)
+    end
     declared[name] = declared_of(name, value)
   end
   declared.device = declared.device or device
@@ -324,7 +334,7 @@ function M.args(declarations, words)
   for name, d in pairs(declared) do
     if values[name] == nil then values[name] = d.default end
     if values[name] == nil and d.required then
-      leave(2, ("option '%s' is required (%s)"):format(typed(name), articles[d.type]))
+      leave(2, ("the required option %s is missing, expected %s"):format(typed(name), articles[d.type]))
     end
   end
   if declared.device == device and values.device then set_device(values.device) end

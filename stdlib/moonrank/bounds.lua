@@ -45,7 +45,7 @@ Bound.repeats = true
 function Bound:__tostring() return self.name end
 
 ---Returns the weight of every list, in float64: 1 if an ordering of its rows can change the metric,
----else 0 (for example, if all rows are relevant, or none is).
+---else 0 (for example, if all rows have the same grade).
 ---@param metric string|mr.Metric
 ---@param lists mr.Lists
 ---@return mr.Tensor
@@ -89,7 +89,8 @@ local distribution_bound_options = declare("mr.bounds.DistributionBoundOptions",
     help = "other metrics that will use this bound; sampled rankings are then drawn once for all metrics" },
 }, sampling_options, smoothing_options)
 
--- Returns the rule by which the steepness of F~ is chosen ("gain" stands for a given steepness), and its number.
+-- Returns how the steepness of the smoothed distribution function F~ is chosen, and the number for it: "gain" and a
+-- steepness that was given as a number, or else the name of the rule and `kappa`.
 local function steepness_of(o)
   if type(o.steepness) == "number" then return "gain", o.steepness end
   return o.steepness, o.kappa
@@ -107,9 +108,11 @@ end
 ---`mr.bounds.distribution_bound{method = "sampled", steepness = "samples"}`. `steepness = "samples"`
 ---makes "sampled" the default of `method`, and is an error with the forms "log" and "logit".
 ---
----Sampled rankings are kept for other processes and later runs in the user's cache folder
----(moonrank/samples in $XDG_CACHE_HOME or ~/.cache). The folder grows up to 8 GiB, or to
----MOONRANK_SAMPLES_GIB in the environment (0: keep nothing). You may delete the folder.
+---For metrics without closed forms (see mr.bounds.of), the options `method`, `samples` and `seed`
+---have no effect. For other metrics, sampled rankings are kept for other processes and later runs
+---in the user's cache folder (moonrank/samples in $XDG_CACHE_HOME or ~/.cache). The folder grows up
+---to 8 GiB, or to MOONRANK_SAMPLES_GIB in the environment (0: keep nothing). You may delete the
+---folder.
 ---@param options? mr.bounds.DistributionBoundOptions
 ---@return mr.Bound
 ---Example: `mr.bounds.distribution_bound{form = "logit", kappa = 4}.name   --> distribution_logit`
@@ -175,7 +178,8 @@ local shape_options = declare("mr.bounds.ShapeOptions", {
 ---has N rows of which P are relevant, or rows with the given grades. The numbers are NaN if the
 ---metric is undefined (no relevant row). For metrics without closed forms (err, bpref, metrics of
 ---scripts and others), all different orders of the grades are computed if there are at most 20,000
----of them, else 20,000 random orders. `max` and `min` are then the extremes among the computed orders.
+---of them, else 20,000 random orders. `max` and `min` are then the extremes among these orders and
+---the two orders that are sorted by grade.
 ---The result also has `method`: "closed form", "enumerated" or "sampled". For computed orders it has
 ---`orders`, their number, and `error`, the standard error of the mean (0 if all were computed).
 ---@param metric string|mr.Metric
@@ -193,20 +197,21 @@ local distribution_options = declare("mr.bounds.DistributionOptions", {}, shape_
 
 ---Computes the distribution of a metric over random rankings of one list (Westerborg 2022,
 ---Algorithm 1). The list has N rows of which P are relevant, or rows with the given grades. For a metric
----with closed forms, up to a million arrangements are enumerated. Beyond that, the distribution comes
----from its characteristic function, which is exact too, or from samples. For another metric, up to
----20,000 orders are enumerated if beta = 0; else random orders are drawn.
+---with closed forms, methods "auto" and "exact" enumerate up to a million arrangements. Beyond that,
+---the distribution comes from its characteristic function, which is exact too, or from samples. For
+---another metric, up to 20,000 orders are enumerated under any method if beta = 0; else random orders
+---are drawn.
 ---
 ---A random ranking draws rows from the top rank down, without replacement. Each remaining row is
 ---drawn with probability proportional to e^(beta * grade) (Plackett 1975, Luce 1959). Without
 ---`grades`, relevant rows have grade 1 and all other rows 0. With beta = 0, all rankings are
----equally likely. With beta above 0, the ranker is better than random. A beta that makes the
----standard deviation less than a thousandth of the metric's range raises an error. For 20 relevant
----rows among 60, the limit is about 12.
+---equally likely. With beta above 0, the ranker is better than random. For a metric with closed
+---forms, a beta that makes the standard deviation less than a thousandth of the metric's range raises
+---an error. For 20 relevant rows among 60, the limit is about 12.
 ---
----Method "auto" samples lists of many different grades, which exact methods cannot handle. Samples
----are kept as mr.bounds.distribution_bound describes. For a metric without closed forms the default
----of `samples` is 20,000.
+---Method "auto" samples lists of many different grades, which exact methods cannot handle. Samples of
+---metrics with closed forms are kept as mr.bounds.distribution_bound describes. For a metric without
+---closed forms the default of `samples` is 20,000.
 ---
 ---Methods of the result: :cdf(s) :pmf() :mean() :sd() :min() :max() :quantile(q) :method() and
 ---:smooth(s, options) with {kappa = 8}, {steepness = "samples"} or {steepness = a}.
@@ -340,8 +345,8 @@ function M.weighted(what, options)
   if o.normalize then notes[#notes + 1] = "mean 1" end
   local weighted = bound(("%s (%s)"):format(inner.name, table.concat(notes, ", ")), function(score, metric, lists)
     local slopes, weights = capped(metric, lists, { dtype = score.dtype, device = score.device })
-    -- The bounded value of a list is divided by the slope of the inner bound. Where this slope is 0, the value is
-    -- divided by 1 instead, to avoid 0/0.
+    -- A list's bounded value gets a new weight in place of the slope of the inner bound, by which it is divided. Where
+    -- this slope is 0, the value is divided by 1 instead, to avoid 0/0.
     return inner.apply(score, metric, lists) * (weights / slopes:gt(0):where(slopes, 1) / mean_of(metric))
   end, { of = inner, cap = o.cap, normalize = o.normalize })
   rawset(weighted, "repeats", inner.repeats)

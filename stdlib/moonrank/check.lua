@@ -41,8 +41,8 @@ function M.reason(message)
   return (text:gsub("^[%a_][%w_]*: ", ""):gsub("^mr%.[%w_.:]+: ", ""))
 end
 
----Returns the text of an error that the library raises again. It keeps the position of a function of the script. A
----position inside the library is removed, because the new error has that of the script's line.
+---Returns the text of an error that the library raises again. A position in a function of the script is kept. A
+---position in the library, or in the line that called it, is removed, because the new error begins with that line.
 function M.retold(message)
   local _, here = pcall(M.fail, "")
   local text = tostring(message)
@@ -114,16 +114,19 @@ function M.length(where, name, count, expected, why)
   M.fail("%s: %s has %d %s, expected %d, %s", where, name, count, count == 1 and "entry" or "entries", expected, why)
 end
 
----Raises an error if the argument `path` is not the name of a file or folder.
+---Raises an error if an argument is not a text that can name a file, or a folder if the argument is called "folder".
 ---@param name? string  name of the argument (default: path)
 function M.path(where, path, name)
-  M.expect(type(path) == "string" and path ~= "", where, name or "path", path, "the name of a file or folder")
+  M.expect(type(path) == "string" and path ~= "", where, name or "path", path, "the name of a %s",
+    name == "folder" and "folder" or "file")
 end
 
----Raises an error if a value is not a name for a definition of the script: letters, digits and _.
+---Raises an error if `name` is not made of letters, digits and _, begins with a digit, or has an owner.
+---@param name any       name that the script gives to a definition of its own
 ---@param owner? string  what has this name already and cannot be replaced
 function M.new_name(where, name, owner)
-  M.expect(type(name) == "string" and name:find "^[%a_][%w_]*$", where, "name", name, "letters, digits and _")
+  M.expect(type(name) == "string" and name:find "^[%a_][%w_]*$", where, "name", name,
+    "letters, digits and _, and no digit at the beginning")
   M.expect(not owner, where, "name", name, "another name, because this is the name of %s", owner)
 end
 
@@ -178,7 +181,7 @@ function M.distinct(where, name, list)
   return places
 end
 
----Raises an error if an array has an element that is not an integer from 1 to `most`.
+---Raises an error if `list` is not a table, or has an element that is not an integer from 1 to `most`.
 ---@param list any
 ---@param most integer
 ---@param entry string  a number, in words: "column number"
@@ -207,12 +210,13 @@ end
 ---Example: `require("moonrank.check").nearest("minmx", {"none", "minmax"})   --> minmax`
 function M.nearest(name, known) return core.nearest_name(tostring(name), known) end
 
--- Returns a name as names are compared: in lower case, without underscores and without "loss" at its end.
+-- Returns a name in the form in which it is compared with names of other libraries: in lower case, without underscores
+-- and without "loss" at its end.
 local function folded(name) return (name:lower():gsub("_", ""):gsub("^(.+)loss$", "%1")) end
 
 ---Returns what to write in Moonrank instead of a name that other libraries or beginners in Lua use; nil if not known.
 ---@param place string  where the name was used: "mr.Tensor", "mr.losses", "metric"
----@param name any      a number is looked up as "[]", any other index as "[...]"
+---@param name any      a number is looked up as "[]", and a value that cannot be a name as "[...]"
 ---Example: `require("moonrank.check").other_name("mr.Tensor", "log1p")   --> (1 + x):log()`
 function M.other_name(place, name)
   local others = require("moonrank.help.other_names")[place]
@@ -231,6 +235,7 @@ end
 ---@param what string  kind of the name: "metric", "option of mr.fit"
 function M.unknown(what, name, known)
   table.sort(known)
+  if #known == 0 then M.fail("unknown %s: '%s'. There are none", what, tostring(name)) end
   if what:find "^option of " and math.type(name) == "integer" then
     M.fail("unknown %s: '%d'. There are: %s. Value %d of the table has no name: write name = value", what, name,
       table.concat(known, ", "), name)
@@ -296,7 +301,7 @@ function M.sequence(where, name, sequence, form)
   for key in next, sequence do
     if math.type(key) ~= "integer" or key < 1 or key > n then
       M.fail("%s: %s has the field '%s' beside its elements; %s", where, name, core.safe_text(tostring(key)),
-        form or "expected elements alone")
+        form or "expected only elements without names")
     end
   end
 end

@@ -56,9 +56,13 @@ end
 
 -- Returns the table that `compute` returned. Other entries than tensors by name are an error.
 local function checked_results(results)
-  check.expect(type(results) == "table", "mr.checkpoint", "the result of compute", results, "tensors by name")
+  check.expect(type(results) == "table", "mr.checkpoint", "the result of compute", results,
+    "a table of tensors by name: {name = tensor}")
   for name, x in pairs(results) do
-    check.expect(type(name) == "string", "mr.checkpoint", "a name in the result of compute", name, "a text")
+    if type(name) ~= "string" then
+      check.fail("mr.checkpoint: a key of the table that compute returned is %s, expected a text, the tensor's name",
+        check.found(name))
+    end
     check.expect(check.is_tensor(x), "mr.checkpoint", ("result '%s' of compute"):format(name), x, "a tensor")
   end
   return results
@@ -74,7 +78,7 @@ local function texts_of(settings)
   for name, value in pairs(settings) do
     texts[name] = setting.text("mr.checkpoint", name, value)
     check.utf8("mr.checkpoint", "the name of a setting", name)
-    check.utf8("mr.checkpoint", "a setting", texts[name])
+    check.utf8("mr.checkpoint", ("the setting '%s'"):format(name), texts[name])
   end
   return texts
 end
@@ -89,7 +93,7 @@ local checkpoint_options = option_names.declare("mr.CheckpointOptions", {
 ---file. The file is written whole or not at all. If Ctrl-C was pressed while `compute` ran, nothing
 ---is written and the error `interrupted` is raised, even if `compute` caught it, as mr.fit does.
 ---
----Settings (any name except `format` and `numerics`) are stored with the tensors. A file with other
+---Settings are stored with the tensors; reserved names, such as `format`, are errors. A file with other
 ---settings, a file of another numerics version (unless `mix_numerics = true`), and a file that is
 ---not a checkpoint are errors; the file is not changed. Datasets, folds and ratings in the
 ---settings, such as `{seed = 1, data = fold}`, are compared by their fingerprints, and tables by

@@ -27,7 +27,7 @@ local compare_options = declare("mr.CompareOptions", {
     help = "judgments: a file, lists or a dataset, or a list of them, one for each fold; not needed if all systems "
       .. "are evaluated already" },
   { "metrics", "(string|mr.Metric|table)[]", shown = "those of the evaluations", help = "metrics to compare by",
-    expected = 'a list as {"map", "ndcg@10"}' },
+    expected = 'a table such as {"map", "ndcg@10"}' },
   { "order", "string[]", shown = "alphabetical",
     help = "names of systems in the order of the table's rows and letters; systems that it lacks follow" },
   { "missing", "string", default = "skip", choices = { "skip", "zero" },
@@ -48,7 +48,8 @@ local compare_options = declare("mr.CompareOptions", {
 
 local function nearest_option(name) return check.nearest(name, check.names(compare_options.by_name)) end
 
--- Splits the argument of mr.compare into options and systems: fields that are not options, and the option `systems`.
+-- Splits the argument of mr.compare into options and systems. The systems are the fields that are not options, and the
+-- entries of the option `systems`.
 local function divided(options)
   check.expect(type(options) == "table", where, "options", options, "a table")
   local known, systems = {}, {}
@@ -59,11 +60,12 @@ local function divided(options)
   for name, value in pairs(systems) do
     local near = folds.is_list(value) and type(value[1]) == "string" and nearest_option(name)
     if near then
-      check.fail("%s: '%s' is a list of texts, expected runs. Did you mean the option '%s'?", where, name, near)
+      check.fail("%s: '%s' is a table of texts, expected the runs of a system. Did you mean the option '%s'?", where,
+        name, near)
     end
   end
   for name, value in pairs(o.systems) do
-    check.expect(systems[name] == nil, where, "the name of a system", name, "different names")
+    check.expect(systems[name] == nil, where, "the name of a system", name, "a name that is not given twice")
     systems[name] = value
   end
   return o, systems
@@ -100,8 +102,9 @@ local function system_of(name, value, o)
     return { evaluation = value.test, data = rawget(value.test, "data") or value.data.test }
   end
   local near = nearest_option(name)
-  check.fail("%s: '%s' is a %s, expected a path, scores (mr.data.scores, a tensor), a model, a run of mr.fit or an "
-    .. "evaluation%s", where, name, type(value), near and (", or the option '%s'"):format(near) or "")
+  check.fail("%s: '%s' is a %s, expected the path of a file, scores (mr.data.scores or a tensor), a run of mr.fit, an "
+    .. "evaluation, or a model if qrels is a dataset%s", where, name, type(value),
+    near and (", or the option '%s'"):format(near) or "")
 end
 
 -- Returns the metric of an evaluation by its name, or by a table such as {"ndcg", bound = "minmax"}.
@@ -126,8 +129,8 @@ local function check_convention(o, metric, own, name, first)
     local had = own.options[option]
     if o[option] ~= nil and had ~= nil and had ~= o[option] then
       check.fail("%s: the option %s is %s, but '%s' was evaluated with %s = %s. Evaluate '%s' with the same %s, or "
-        .. "leave out the option", where, option, tostring(o[option]), name, option,
-        type(had) == "number" and ("%.14g"):format(had) or tostring(had), name, option)
+        .. "leave out the option", where, option, check.found(o[option]), name, option,
+        type(had) == "number" and ("%.14g"):format(had) or check.found(had), name, option)
     end
   end
 end
@@ -137,7 +140,7 @@ end
 local function metrics_of(o, systems, names, first)
   local wanted = o.metrics or first and systems[first].evaluation.names
   if type(wanted) ~= "table" or #wanted == 0 then
-    check.expect(false, where, "metrics", o.metrics, 'a list, such as metrics = {"map", "ndcg@10"}')
+    check.expect(false, where, "metrics", o.metrics, 'a table, such as metrics = {"map", "ndcg@10"}')
   end
   check.sequence(where, "metrics", wanted, 'one metric gets options as mr.metrics.rr{ties = "worst"}')
   local metrics = {}
@@ -191,8 +194,8 @@ local function evaluated(o, name, run, judgments, queries, metrics)
   return found
 end
 
--- Raises an error if an evaluation ranked rows other than those of qrels. Systems given as scores are measured on the
--- rows of qrels, so such an evaluation cannot be compared with them.
+-- Raises an error if an evaluation is known to have ranked rows other than those of qrels. Systems given as scores are
+-- measured on the rows of qrels, so such an evaluation cannot be compared with them.
 local function check_beside(o, system, name)
   local e = system.evaluation
   if rawget(e, "candidates") then
@@ -218,7 +221,8 @@ local function shapes_of(shapes, index)
   return found
 end
 
--- Returns values by metric and system, notes on left-out queries, names of lists, and a function for their shapes.
+-- Returns four results: values per list by metric and system, notes on left-out queries, the names of the lists, and a
+-- function that returns the shapes of the lists.
 local function values_of(o, systems, names, metrics, first)
   local values, only_evaluations = {}, true
   for _, metric in ipairs(metrics) do values[metric.name] = {} end
@@ -342,10 +346,10 @@ end
 ---file lacks. A file without a judged query, or without a relevant document in any judged query, is
 ---an error.
 ---
----Lists are matched by user or by query id. A user or query with several lists, in one run or in
----several, counts once, with the mean of its values, and a line below the table says so. An
----interrupted training has no evaluation on test data. The table marks its system and has no values
----for it.
+---Lists are matched by user or by query id, or by their position if they have neither. A user or
+---query with several lists, in one run or in several, counts once, with the mean of its values, and
+---a line below the table says so. An interrupted training has no evaluation on test data. The table
+---marks its system and has no values for it.
 ---@param options mr.CompareOptions
 ---@return mr.Comparison
 ---Example:

@@ -19,7 +19,8 @@ for _, part in ipairs{ require "moonrank.data.comparisons", require "moonrank.da
   for name, of_part in pairs(part) do M[name] = of_part end
 end
 
--- Returns the paths of the file `name` and of its folder. `path` is the file, its folder, or the folder above `own`.
+-- Returns the path of a data file and the path of its folder. `path` is the file, or a folder that contains the file
+-- `name` itself or in its subfolder `own`.
 local function file_in(path, own, name)
   if not find.is_folder(path) then return path, path:match "^(.*)/[^/]*$" or "." end
   for _, folder in ipairs{ path, path .. "/" .. own } do
@@ -47,9 +48,9 @@ local function columns_hint(example)
 end
 
 ---Reads MovieLens: `ratings.csv` (userId, movieId, rating and an optional timestamp), plain or .gz.
----`path` is the file, its folder, or the folder above its subfolder ml-latest-small. Users and
----movies are numbered from 1 in the order of their ids. `ratings:titles()` returns the movies'
----titles by movie number, from the file movies.csv in the same folder.
+---`path` is the file, the folder that has the file, or a folder whose subfolder ml-latest-small has
+---the file. Users and movies are numbered from 1 in the order of their ids. `ratings:titles()`
+---returns the movies' titles by movie number, from the file movies.csv in the same folder.
 ---@param path? string  default: ml-latest-small, in MOONRANK_DATA, ../shared/data or the user's data folder
 ---@return mr.Ratings
 function M.movielens(path)
@@ -63,10 +64,11 @@ function M.movielens(path)
 end
 
 ---Reads CiteULike-a (Wang, Chen, Li 2013): the articles in each user's library, from `users.dat`,
----plain or .gz. `path` is the file, its folder, or the folder above its subfolder citeulike-a. Line
----u of the file is user u: the number of articles, then the articles' numbers, separated by blanks.
----All ratings are 1, so `binarize(1)` makes every article of a library relevant. An article that
----occurs twice in a line, or a wrong number of articles, is an error.
+---plain or .gz. `path` is the file, the folder that has the file, or a folder whose subfolder
+---citeulike-a has the file. Line u of the file is user u: the number of articles, then the
+---articles' numbers, separated by blanks. All ratings are 1, so `binarize(1)` makes every article
+---of a library relevant. An article that occurs twice in a line, or a wrong number of articles, is
+---an error.
 ---@param path? string  default: citeulike-a, in MOONRANK_DATA, ../shared/data or the user's data folder
 ---@return mr.Ratings
 function M.citeulike(path)
@@ -81,13 +83,14 @@ local function column_row(name, shown, help, or_false)
     return type(value) == "string" or math.type(value) == "integer" or (or_false and value == false)
   end
   return { name, "string|integer" .. (or_false and "|false" or ""), shown = shown, accept = accept, help = help,
-    expected = or_false and "a name, a number or false" or "a name or a number" }
+    expected = "the name or the number of a column" .. (or_false and ", or false" or "") }
 end
 
 local table_options = declare("mr.data.TableOptions", {
   { "header", "boolean", shown = "true", help = "whether the first line of the file names the columns" },
-  { "delimiter", "string", default = ",", accept = function(text) return #text == 1 end, expected = "one character",
-    also = { "sep", "separator" }, help = "the character between columns" },
+  { "delimiter", "string", default = ",", accept = function(text) return #text == 1 end,
+    expected = "one ASCII character such as ','", also = { "sep", "separator" },
+    help = "the character between columns" },
 })
 
 local interaction_columns = declare("mr.data.InteractionColumns", {
@@ -99,7 +102,8 @@ local interaction_columns = declare("mr.data.InteractionColumns", {
 
 local interactions_options = declare("mr.data.InteractionsOptions", {
   { "columns", "mr.data.InteractionColumns|(string|false)[]", shown = "user, item, rating and timestamp",
-    expected = "a table", accept = function(value) return type(value) == "table" end,
+    expected = 'a table, such as {user = "uid", item = 2} or {"user", "item", "rating"}',
+    accept = function(value) return type(value) == "table" end,
     help = "columns by name or number, or a list that says what each column of the file holds" },
   { "duplicates", "string", default = "error", choices = { "error", "last", "first", "max", "sum" },
     help = "what to do with a repeated pair of user and item" },
@@ -126,19 +130,20 @@ local function listed_columns(list)
   local where, at = "mr.data.interactions columns", {}
   for name in pairs(list) do
     if math.type(name) ~= "integer" then
-      check.fail("%s: the table is a list, but also has the key '%s'. Pass either a list or columns by name", where,
-        tostring(name))
+      check.fail("%s: the table has elements without names, and also the key '%s'. Pass either {\"user\", \"item\"} or "
+        .. "{user = ..., item = ...}", where, tostring(name))
     end
   end
   for i = 1, #list do
     if list[i] ~= false then
-      check.choice(where, ("entry %d"):format(i), list[i], { "user", "item", "rating", "timestamp" })
+      check.choice(where, ("entry %d"):format(i), list[i], { "user", "item", "rating", "timestamp" },
+        "false for a column that is not read")
       check.expect(not at[list[i]], where, ("entry %d"):format(i), list[i], "each column once")
       at[list[i]] = i
     end
   end
   for _, name in ipairs{ "user", "item" } do
-    if not at[name] then check.fail("%s: the list lacks '%s', expected at least {\"user\", \"item\"}", where, name) end
+    if not at[name] then check.fail("%s: the table lacks '%s', expected at least {\"user\", \"item\"}", where, name) end
   end
   at.rating, at.timestamp = at.rating or false, at.timestamp or false
   return at, #list
@@ -182,14 +187,16 @@ end
 ---lists the columns in the order of the file; false marks a column that is not read. Without a
 ---header, user and item are columns 1 and 2. `header` is required if `columns` is a list, or gives
 ---user and item and all other columns in it by number. It is true if the first line has names, and
----false if the first line is data. With `header = true`, ids of the file in the first line are an error.
+---false if the first line is data. If user and item are given by number and `header` is true, a first
+---line with an id that occurs in a later line is an error.
 ---
 ---A file without a known rating column, but with columns besides user, item and timestamp, is an
 ---error, because one of these columns may be the rating. Name the rating column, or pass
 ---`columns = {rating = false}`: then all ratings are 1. If the file has only users, items and
 ---timestamps, all ratings are 1, and print(ratings) says so. Timestamps are read exactly, as 64-bit
----integers; `columns = {timestamp = false}` leaves out timestamps. Ids may be any text. Ids are
----numbered from 1, by value if all ids are whole numbers, else in order of appearance.
+---integers; `columns = {timestamp = false}` leaves out timestamps. Ids may be any text. Users are
+---numbered from 1, by value if all their ids are whole numbers, else in order of appearance; so are
+---items.
 ---
 ---A repeated pair of user and item is an error by default. With the option `duplicates`, one row of
 ---the pair is used: the "last" or "first" by timestamp (ties, or no timestamps: by line), the row
@@ -235,7 +242,7 @@ local letor_options = declare("mr.data.LetorOptions", {
     help = 'what the text "NULL" becomes: 0, or a missing value, which is NaN (mr.Dataset:fill)' },
   { "qid", "string", default = "required", choices = { "required", "optional" },
     help = 'whether a line needs a qid; under "optional" a file without qids is one list' },
-  { "cache", "boolean|string", default = false, expected = "true, false or a folder",
+  { "cache", "boolean|string", default = false, expected = "true, false or the name of a folder",
     accept = function(value) return type(value) == "boolean" or type(value) == "string" and value ~= "" end,
     help = "keep a binary copy for later reads: true means in the user's cache folder; a text names another folder" },
 })
@@ -257,11 +264,11 @@ end
 
 ---Reads judged queries with features in LETOR, SVMlight or RankLib format, plain or .gz. Features
 ---that a line does not name are 0. The lines of a query must be adjacent, and a negative grade is
----an error. NaN and the text "NULL" as a feature are errors, too, unless the option `null` says what
----"NULL" becomes. With `cache`, a binary copy of the file is saved, for later reads with the same path and
----options. The copy is rebuilt if the file has changed, and, with a warning, if the copy is damaged
----or of another version. A file that has the copy's name but is not a cache file is reported and
----not changed.
+---an error. A feature that is NaN or infinite is an error, and so is the text "NULL", unless the
+---option `null` says what "NULL" becomes. With `cache`, a binary copy of the file is saved, for later
+---reads with the same path and options. The copy is rebuilt if the file has changed, and, with a
+---warning, if the copy is damaged or of another version. A file that has the copy's name but is not a
+---cache file is reported and not changed.
 ---@param path string
 ---@param options? mr.data.LetorOptions
 ---@return mr.Dataset
@@ -418,9 +425,9 @@ local scored_options = declare("mr.data.ScoredOptions", {
 })
 
 ---Combines scores with the rows of a dataset or of lists, to write a run file or to compare
----systems. Another number of scores than of rows is an error. If lists and rows have no names, they
----are named by the user and item ids of the ratings file, or else by the numbers of the lists and
----rows.
+---systems. Another number of scores than of rows is an error. Lists and rows without names get the
+---ids of users and items in the ratings file, or else numbers: of users and items, or of the lists
+---and of the rows within a list.
 ---@param scores mr.Tensor|mr.Model  [rows], or the model that makes them
 ---@param set mr.Dataset|mr.Lists
 ---@param options? mr.data.ScoredOptions
@@ -429,7 +436,8 @@ local scored_options = declare("mr.data.ScoredOptions", {
 function M.scored(scores, set, options)
   local o = scored_options:read("mr.data.scored", options)
   if not check.is_tensor(scores) then
-    check.expect(dataset.is(set), "mr.data.scored", "scores", scores, "a tensor, or a model and a dataset")
+    check.expect(dataset.is(set), "mr.data.scored", "scores", scores,
+      "a tensor, or a model if set is a dataset")
     scores = require("moonrank.fit").scores(scores, set)
   end
   check.expect(dataset.is(set) or check.is_lists(set), "mr.data.scored", "set", set, "a dataset or lists")

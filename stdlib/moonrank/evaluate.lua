@@ -54,10 +54,10 @@ function M.metrics_of(names, options, where)
   where = where or "mr.evaluate"
   if type(names) ~= "table" then
     local written = type(names) == "string" and core.safe_text(names) or "ndcg@10"
-    check.fail('%s: metrics is a %s, expected a list. Write {"%s"}', where, type(names), written)
+    check.fail('%s: metrics is a %s, expected a table of metrics: {"%s"}', where, type(names), written)
   end
-  check.sequence(where, "the list of metrics", names,
-    'one metric gets options as mr.metrics.rr{ties = "worst"}; mr.evaluate takes options of all metrics after the list')
+  check.sequence(where, "the table of metrics", names,
+    'one metric gets options as mr.metrics.rr{ties = "worst"}; mr.evaluate takes options of all metrics after it')
   local o = metric.conventions:read(where, options)
   local metrics = {}
   for i, name in ipairs(names) do metrics[i] = metric_of(where, name, o) end
@@ -102,13 +102,15 @@ local function check_given(scores, lists)
 end
 
 ---Evaluates scores by several metrics. `{"ndcg", bound = "expectation"}` among the names, or
----"ndcg:expectation", is a metric under an affine bound, called "ndcg[expectation]" in tables. It
----tells how far above a random ranking, or how near to the best ranking, each list is. A metric under
----a bound leaves out lists on which no ordering changes the metric. If the lists have weights
----(lists:weighted), means are by the weights of lists, and ndcg and dcg have gains times the weights
----of rows; other metrics refuse weights of rows. `scores` may also be the scored documents of a run
----(mr.data.trec_run, mr.data.scores). Then `lists` are the judgments (qrels), and options are those of
----mr.ScoredLists:evaluate.
+---"ndcg:expectation", is a metric under an affine bound, called "ndcg[expectation]" in tables. The
+---bound rescales the value of each list: "expectation" divides a value by its mean over random
+---rankings. A metric under a bound leaves out lists on which no ordering changes the metric.
+---
+---If the lists have weights (lists:weighted), means over lists are by the weights of lists. The
+---metrics ndcg and dcg multiply the gain of each row by the row's weight; other metrics, and metrics
+---under a bound, raise an error if rows have weights. `scores` may also be the scored documents of a
+---run (mr.data.trec_run, mr.data.scores). Then `lists` are the judgments (qrels), and options are
+---those of mr.ScoredLists:evaluate.
 ---@param scores mr.Tensor|mr.ScoredLists  [rows]
 ---@param lists mr.Lists|string|mr.Dataset  for a run: named lists, the path of a qrels file, or a dataset
 ---@param names (string|mr.Metric|table)[]  e.g. {"ndcg", "ndcg@5", "ap", "nrbp(0.95)", "rr", {"ap", bound = "minmax"}}
@@ -133,7 +135,8 @@ function M.measure(scores, lists, names, options)
   return result
 end
 
--- Returns a metric's values in the dtype of the scores, and in float64 for comparisons, which rounding could change.
+-- Returns a metric's values in the dtype of the scores. If this is not float64, also returns them in float64 for
+-- comparisons, which rounding could change.
 local function values_of(each, ranking, lists)
   if ranking.dtype == "float64" then return each:of_ranking(ranking, lists, each.empty) end
   local exact = each:of_ranking(ranking:double(), lists, each.empty)
@@ -225,8 +228,9 @@ function M.of_means(means)
   return found and rawequal(rawget(found, "mean"), means) and found or nil
 end
 
----Returns the name of each list's user or query, or nil if the lists have no names. mr.compare
----matches the lists of two evaluations by these names.
+---Returns a text for each list: the id of its query or user, or the number of a user without an id.
+---Returns nil if the lists have neither ids nor users. mr.compare matches the lists of two evaluations
+---by these texts.
 function M.units(evaluation)
   local ids, set, lists = rawget(evaluation, "ids"), rawget(evaluation, "_set"), rawget(evaluation, "_lists")
   if ids then return ids end
@@ -253,8 +257,8 @@ end
 function M.is(x) return getmetatable(x) == Evaluation end
 
 ---Returns lines that describe what was ranked: the candidates, the number of users or items that
----training never saw, and the queries that only the run or only the judgments have. A line is left
----out if its facts are not known.
+---training never saw, and the queries that only the run or only the judgments have. A line that the
+---evaluation does not have is left out.
 function M.about(evaluation)
   local lines = { evaluation.candidates or nil }
   lines[#lines + 1] = evaluation.new_to_training or nil
@@ -298,8 +302,9 @@ local csv_options = declare("mr.EvaluationCsvOptions", {
 ---Returns the evaluation as comma-separated values: by default the mean of each metric, as in `table`
 ---at full precision. With `lists`, there is a row for each list: the name of its user or query (its
 ---number if lists have no names), N (its rows), P (its rows with grade 1 or higher), and each metric
----in float64 with the fewest digits that read back as the same number. For an evaluation of a TREC run, N
----and P count the judged documents of the query. A list that a metric leaves out has "nan".
+---in float64 with the fewest digits that read back as the same number. For an evaluation of a run
+---(mr.ScoredLists), N and P count the judged documents of the query. A list that a metric leaves out
+---has "nan".
 ---@param options? mr.EvaluationCsvOptions
 ---@return string
 ---Example:

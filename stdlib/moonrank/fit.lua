@@ -79,7 +79,7 @@ end
 ---
 ---Trees are grown in rounds: one epoch is one round, and mr.models.trees{rounds = ...} sets the
 ---number of rounds. With trees, it is an error to pass optimizer, batch, batch_rows, unit, negatives,
----epochs, clip, schedule, parallel or shuffle = true.
+---shared_negatives, catalogue, epochs, clip, schedule, parallel or shuffle = true.
 ---
 ---`checkpoint = "path"` writes the state of the training to a file after every epoch, or at the
 ---intervals that mr.FitCheckpoint sets. When the script is started again, training resumes from the

@@ -130,7 +130,7 @@ local function written_class(name, all)
   return in_terminal(table.concat(lines, "\n"))
 end
 
--- Internal classes. Documentation leaves them out, because scripts never get their objects.
+-- Classes that lists and searches of the documentation leave out, because scripts do not need their names.
 local inner = {}
 for _, name in ipairs{ "Booster", "Capture", "Channel", "Clip", "Database", "Exit", "FileLock", "FitCheckpoint",
   "Group", "HttpServer", "ItemNeighbours", "MetricRegistry", "OptimizerState", "Phase", "Positives", "Profiler",
@@ -217,7 +217,8 @@ local function written_root(root)
   return table.concat(lines, "\n\n")
 end
 
--- Returns the names among which the nearest one is offered for a misspelt topic: whole paths and last names.
+-- Returns the names that may be proposed for a misspelt topic: full names such as "mr.losses.ndcg", the parts after
+-- their last dot or colon, and names of bounds, classes and option tables.
 local function known_names(all)
   local names, seen = {}, {}
   local function put(name)
@@ -234,7 +235,8 @@ local function known_names(all)
   return names
 end
 
--- Returns the hits of a search as text, below the topic's entry in the glossary. No hit is an error.
+-- Returns the hits of a search as text, below the topic's entry in the glossary. If there is neither hit nor entry,
+-- raises an error.
 local function searched(topic, all)
   local hits, term = search.find(documents(all), topic), texts.term(topic)
   if term then return in_terminal(("%s\n\nFound in:\n\n%s"):format(term, search.written(hits))) end

@@ -24,7 +24,8 @@ local mf = {
       help = "score of an item for a user: the inner product of their vectors, or its cosine" },
   }, model_options.common),
   check = function(o)
-    -- The default of the option `score` is not stored, so that settings equal those from before the option existed.
+    -- The default of the option `score` is not stored, so that a model's settings equal those in files from before the
+    -- option existed.
     if o.score == "dot" then o.score = nil end
   end,
   parameters = function(o)

@@ -136,7 +136,8 @@ function Optimizer:load(path)
   state_of(self)
   local names, tensors, keys, values = core.load_tensors(path, "moonrank optimizer")
   for i, key in ipairs(keys) do
-    check.expect(key ~= "kind" or values[i] == self.name, path, "the kind of optimizer", values[i], self.name)
+    check.expect(key ~= "kind" or values[i] == self.name, path, "the kind of optimizer in the file", values[i],
+      self.name)
   end
   local ok, message = check.attempt(self._resume, self, names, tensors)
   if not ok then

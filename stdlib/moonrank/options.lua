@@ -62,8 +62,9 @@ local Unprepared = {}
 
 M.declared = {}  -- maps the name of an option table, such as "mr.FitOptions", to its declaration
 
--- Options were renamed in so many rounds. Files of versions before a round contain the former names of all options that
--- were renamed in this round or later. 1: `gain` became `steepness`. 2: names of several functions became equal.
+-- Number of rounds in which options were renamed, several at a time. Files of versions before a round contain the
+-- former names of all options that were renamed in this round or later. 1: `gain` became `steepness`. 2: names of
+-- several functions became equal.
 M.rounds = 2
 
 -- Maps tables of options that `read` returned to the field `former_names` of their declarations.
@@ -305,7 +306,7 @@ end
 
 local none = {}
 
--- Returns the present value of a value that was given under a former name.
+-- Returns the value that replaces a value given under an option's former name.
 local function present_value(row, value)
   if type(row.meant) == "function" then return row.meant(value) end
   local meant = row.meant and row.meant[value]

@@ -45,7 +45,8 @@ function M.fields(fields)
   return table.concat(parts, ", ")
 end
 
--- Returns a record's fields without nested tables ("params.lr") and without names that begin with _.
+-- Returns a record's fields, with those of nested tables under joined names such as "params.lr". Names that begin with
+-- _ are left out.
 local function flat(fields, before, into)
   for name, value in pairs(fields) do
     local text = before .. tostring(name)

@@ -105,7 +105,7 @@ end
 ---object, with the new trials.
 ---@return mr.Results
 function Results:refresh()
-  -- the open store is a copy of the file, made when it was opened, and may be outdated: open the file again
+  -- the open store may be an outdated copy of the file: open the file again
   if self._store:note() or stores.is_exclusive(self.path) then
     local store = stores.open(self.path, "read")
     self._store:close()
@@ -285,14 +285,14 @@ end
 function Results:per_list(number, name)
   local found = self._store:columns([[SELECT l.name, l.scores FROM lists l JOIN trials t ON t.id = l.trial
     WHERE t.study = ?1 AND t.number = ?2 ORDER BY l.name]], self.study.id, number)
-  if #found.name == 0 then check.fail("results:per_list: trial %s returned no scores per list", tostring(number)) end
+  if #found.name == 0 then check.fail("results:per_list: trial %s returned no values per list", tostring(number)) end
   local own = {}
   for _, each in ipairs(found.name) do own[#own + 1] = each ~= "list" and each or nil end
   name = name or #own == 1 and own[1] or text.metric_of(self.study)
   for i, each in ipairs(found.name) do
     if each == name or each == metrics.our_name(name) then return core.float64_tensor(found.scores[i]) end
   end
-  check.unknown(("scores per list of trial %d"):format(number), name, found.name)
+  check.unknown(("values per list of trial %d"):format(number), name, found.name)
 end
 
 ---Returns, for each list of a trial, the number of its user or query. Returns nil if the store has

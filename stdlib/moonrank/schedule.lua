@@ -51,8 +51,8 @@ local rates_options = declare("mr.schedule.RatesOptions", {
 ---@return number[]
 ---Example: `mr.schedule.step{every = 1, factor = 0.5}:rates(8, {steps = 6, per_epoch = 2})[5]   --> 2.0`
 function Schedule:rates(lr, plan)
-  check.expect(check.is_finite(lr), "rates", "lr", lr, "a finite number")
-  local o = rates_options:read("rates", plan)
+  check.expect(check.is_finite(lr), "schedule:rates", "lr", lr, "a finite number")
+  local o = rates_options:read("schedule:rates", plan)
   local made, rates = self:begin{ lr = lr, steps = o.steps, per_epoch = o.per_epoch }, {}
   for step = 1, o.steps do rates[step] = lr * made.factor(step) end
   return rates
@@ -129,8 +129,8 @@ local warmup_options = declare("mr.schedule.WarmupOptions", {
   { "steps", "integer", least = 1, excludes = { epochs = true }, required_without = "epochs",
     help = "length of the warmup in steps" },
   { "epochs", "integer", least = 1, help = "length of the warmup in epochs" },
-  { "after", "mr.Schedule", class = "mr.Schedule", expected = "a schedule", shown = "lr stays constant",
-    help = "schedule that follows the warmup" },
+  { "after", "mr.Schedule", class = "mr.Schedule", expected = "a schedule, such as mr.schedule.cosine{}",
+    shown = "lr stays constant", help = "schedule that follows the warmup" },
 })
 
 ---Makes a warmup schedule: lr rises linearly from lr / n in the first step to lr in step n, for a

@@ -170,7 +170,7 @@ local kde_options = declare("mr.stats.KdeOptions", {
     help = "a number, or a rule: silverman is 0.9 and scott 1.06 times min(sd, interquartile range / 1.34) n^(-1/5); "
       .. "lscv is least-squares cross validation" },
   { "points", "integer", default = 200, least = 2, most = input.most_points, help = "number of points of the curve" },
-  { "range", "number[]", accept = input.is_range, expected = "{lowest, highest}",
+  { "range", "number[]", accept = input.is_range, expected = input.range_text,
     shown = "three bandwidths beyond the values", help = "{lowest, highest} point" },
 })
 
@@ -200,7 +200,7 @@ end
 
 local curve_options = declare("mr.stats.CurveOptions", {
   { "points", "integer", default = 100, least = 2, most = input.most_points, help = "number of points of the curve" },
-  { "range", "number[]", shown = "the range of x", accept = input.is_range, expected = "{lowest, highest}",
+  { "range", "number[]", shown = "the range of x", accept = input.is_range, expected = input.range_text,
     help = "{lowest, highest} point" },
   { "level", "number", default = 0.95, above = 0, below = 1, help = "confidence level of the band at each point" },
 })

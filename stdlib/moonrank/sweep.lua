@@ -29,8 +29,8 @@ local function is_not_empty(text) return text ~= "" end
 
 local sweep_options = declare("mr.SweepOptions", {
   "Study",
-  { "name", "string", required = true, accept = is_not_empty, expected = "a text", also = { "study_name", "study" },
-    help = "name of the study in the store" },
+  { "name", "string", required = true, accept = is_not_empty, expected = "a text that is not empty",
+    also = { "study_name", "study" }, help = "name of the study in the store" },
   { "space", "table", required = true, also = { "params", "search_space", "param_space" },
     help = "parameters by name: mr.choice, mr.range, mr.uniform, mr.loguniform, mr.integer, mr.seeds; and mr.when" },
   { "run", "fun(trial: mr.Trial): any", required = true, expected = "a function of a trial",

@@ -199,7 +199,8 @@ local function best_across(self, row, across)
   return bold
 end
 
--- Returns which cells are bold because of `mark`: bold[row][column] is true for a bold cell.
+-- Returns which cells are bold, because of `mark` (the best value of a column, or values below a limit) or as the best
+-- value of their row (`_across`): bold[row][column] is true for a bold cell.
 local function bold_cells(self)
   local bold, all, across = {}, next(self.mark) and groups(self) or {}, rawget(self, "_across")
   for r, row in ipairs(self.rows) do bold[r] = across and best_across(self, row, across) or {} end

@@ -26,7 +26,7 @@ local function sizes_of(where, ...)
   local given = { ... }
   local options = {}
   if type(given[1]) == "table" then
-    check.expect(given[3] == nil, where, "argument 3", given[3], "only sizes and options")
+    check.expect(given[3] == nil, where, "argument 3", given[3], "only two arguments, sizes and options")
     return given[1], given[2]
   end
   if type(given[#given]) == "table" then options = table.remove(given) end
@@ -41,10 +41,10 @@ end
 local function check_sizes(where, sizes, rest, second)
   if type(sizes) == "table" then return end
   local list = type(sizes) ~= "number" and "{2, 3}" or ("{%s%s}"):format(sizes, second and ", " .. second or "")
-  check.expect(false, where, "sizes", sizes, "a list of integers: %s(%s%s)", where, list, rest or "")
+  check.expect(false, where, "sizes", sizes, "a table of integers: %s(%s%s)", where, list, rest or "")
 end
 
--- Raises an error unless the value fits int64 and float64, in which the core gets it: a whole number below 2^53.
+-- For dtype int64, raises an error unless a number is whole and below 2^53 in size: the core gets it as float64.
 local function check_int64(where, name, value, dtype)
   if dtype ~= "int64" or type(value) ~= "number" then return end
   local found = value ~= value and "NaN" or ("%.15g"):format(value)
@@ -179,7 +179,7 @@ function M.uniform(sizes, options, part_options)
   end
   if type(sizes) == "number" then return require("moonrank.sweep.parts").uniform(sizes, options, part_options) end
   check_sizes("mr.uniform", sizes)
-  check.expect(part_options == nil, "mr.uniform", "argument 3", part_options, "only sizes and options")
+  check.expect(part_options == nil, "mr.uniform", "argument 3", part_options, "only two arguments, sizes and options")
   options = seeded(uniform_options:read("mr.uniform", options), "uniform")
   sizes = room.take("mr.uniform", sizes)
   return core.uniform(sizes, options.low, options.high, options.seed, options.stream, options.dtype, options.device)
@@ -216,7 +216,7 @@ local permutation_options = declare("mr.PermutationOptions", {
 ---@return mr.Tensor
 ---Example: `mr.permutation(5, {seed = 1}):double():sum():item()   --> 15.0`
 function M.permutation(n, options)
-  check.expect(math.type(n) == "integer" and n >= 0, "mr.permutation", "n", n, "an integer from 0")
+  check.expect(math.type(n) == "integer" and n >= 0, "mr.permutation", "n", n, "an integer of at least 0")
   options = seeded(permutation_options:read("mr.permutation", options), "permutation")
   room.take("mr.permutation", { n })
   return core.permutation(n, options.seed, options.stream, 0)
@@ -265,7 +265,7 @@ function tensor_getters.dims(self) return #core.shape(self) end
 function tensor:reshape(...)
   local sizes = type((...)) == "table" and (...) or { ... }
   if sizes == (...) and select("#", ...) > 1 then
-    check.fail "reshape: a table of sizes and more arguments are given, expected one of them"
+    check.fail "reshape: a table of sizes and further arguments are given. Pass only a table of sizes, or only sizes"
   end
   return core.reshape(self, sizes)
 end

@@ -125,11 +125,11 @@ struct PslForm {
   static constexpr double log2 = 0.69314718055994530942, least = 1e-6;
 };
 
-/// The pairwise softmax loss (PSL) of every list: the mean over its relevant rows i of log sum_(other j)
-/// e^value(d_ij), times the row's weight unless `weights` is null. If `whole`, it is instead the logarithm of the sum
-/// over all pairs (i, j). For each of these sums, `tops` stores the largest exponent, and `totals` the sum divided by
-/// e^top. They are stored at the relevant row i, or at the list's first row if `whole`. A sum in which all terms are 0
-/// gives -infinity.
+/// The pairwise softmax loss (PSL) of every list: the mean over its relevant rows i of log sum_(other j) e^v_ij, times
+/// the row's weight unless `weights` is null. v_ij = log(s(d_ij)) / tau_star is computed by PslForm. If `whole`, the
+/// loss is instead the logarithm of the sum over all pairs (i, j). For each of these sums, `tops` stores the largest
+/// exponent, and `totals` the sum divided by e^top. They are stored at the relevant row i, or at the list's first row
+/// if `whole`. A sum in which all terms are 0 gives -infinity.
 template <class Real>
 struct PslScores {
   Span<const Real> scores;

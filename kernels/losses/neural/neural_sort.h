@@ -68,8 +68,8 @@ struct NeuralSort : NeuralVectors {
     matrix.prepare(group, *this);
   }
 
-  /// Scales columns and rows in turn until the sum of every column is 1 within `tolerance`. Returns the number of the
-  /// last iteration.
+  /// Scales columns and rows in turn until the sum of every column is 1 within `tolerance`, or `iterations` times.
+  /// Returns the number of the last iteration.
   template <class Group>
   MR_HD int64_t scale(const Group& group, int64_t iterations, double tolerance) const {
     for (int64_t t = 1; t <= iterations; ++t) {

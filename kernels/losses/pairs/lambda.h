@@ -35,8 +35,8 @@ struct PairSwaps {
   }
 };
 
-/// Returns true if row i, at position `at_i` of the batch, and row j at `at_j` are a pair: their grades differ, or the
-/// weights `Swaps` are for all pairs (every_pair).
+/// Returns true if row i, at position `at_i` of the batch, and row j at `at_j` are a pair with i as its better row: i
+/// has the higher level, or, if the weights `Swaps` are for all pairs (every_pair), i and j are different rows.
 template <class Swaps>
 MR_HD bool are_pair(int64_t at_i, const typename Swaps::Row& i, int64_t at_j, const typename Swaps::Row& j) {
   if constexpr (requires { Swaps::every_pair; }) return at_i != at_j;
@@ -45,9 +45,9 @@ MR_HD bool are_pair(int64_t at_i, const typename Swaps::Row& i, int64_t at_j, co
 
 /// Computes the loss of every list, and its derivative by every score unless `derivative` is null. `rows` and `spare`
 /// have an entry per row. A pair is also multiplied by the weight of its better row i (`weights`). The kernels of the
-/// CPU also compute `curvature` unless it is null: the second derivative by each score alone, for Newton steps of trees
-/// (LambdaMART; Burges 2010, section 7). Each pair adds a^2 |Delta M_ij| c(t) to both of its rows, where c is the
-/// curvature of the pair's cost (pair_forms.h).
+/// CPU also compute `curvature` unless it is null, for Newton steps of trees (LambdaMART; Burges 2010, section 7). It
+/// is the second derivative by each score alone, or what the pair's cost has in its place. Each pair adds a^2 |Delta
+/// M_ij| c(t) to both of its rows, where c is the curvature of the pair's cost (pair_forms.h).
 template <class Real, class Swaps, class Form = LogisticPair>
 struct LambdaLoss {
   using Row = typename Swaps::Row;

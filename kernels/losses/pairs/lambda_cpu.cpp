@@ -12,7 +12,7 @@ namespace mr {
 namespace cpu {
 namespace {
 
-/// Arrays of one thread. They have an entry for each row of a list that is worse than another row.
+/// Arrays of one thread. They have an entry for each row of a list that can be the worse row of a pair.
 template <class Row>
 struct Worse {
   std::vector<int64_t> at;

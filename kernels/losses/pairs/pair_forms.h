@@ -1,10 +1,11 @@
 // Costs of a pair of rows. Each cost is a function of t = a (s_j - s_i), which is positive if a better row i and a
-// worse row j are in the wrong order. One formula serves single numbers on both processors and vectors on the CPU.
+// worse row j are in the wrong order. One formula serves single numbers on CPU and GPU, and SIMD vectors on the CPU.
 //
 // A cost is a class with these members:
 //   operator()(math, t, weight): the cost at t and its slope there, both times the weight. `math` computes softplus,
 //     sigmoid and tanh: PlainMath below for numbers, LaneMath in pair_form_sums_loops.h for vectors.
-//   curvature(math, t): the second derivative, for trees. A cost that only LambdaRank's option `pair` takes has none.
+//   curvature(math, t): the second derivative, or a replacement that is not negative, for trees. A cost that only
+//     LambdaRank's option `pair` takes has none.
 //   A member variable, if the class has one, is the cost's parameter, for example the margin of the hinge.
 //
 // To add a loss, write the class and its row in MR_PAIR_FORMS, a function in stdlib/moonrank/losses/pairwise.lua, and

@@ -12,7 +12,8 @@
 
 namespace mr {
 
-/// Values of a row that the weights of its pairs use: `level`, the gain of its grade, and 1 / its rank.
+/// Values of a row that the weights of its pairs use: `level`, a number that follows from its grade (for NDCG-Loss1
+/// also from its rank), and 1 / its rank.
 struct PairRow {
   double level, inverse_rank;
 };

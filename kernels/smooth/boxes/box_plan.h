@@ -17,8 +17,8 @@ T* room(std::vector<T>& v, int64_t n) {
   return v.data();
 }
 
-/// The scores of a list's n rows, of which `rows` lists the `marked` rows (the relevant ones). If it is null, all are
-/// marked.
+/// The scores of a list's n rows, of which `rows` lists the `marked` rows (the relevant ones). If `rows` is null, all
+/// are marked.
 template <class Real>
 struct BoxRows {
   const Real* scores;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t stretch = 512;  // number of rows that are evaluated before their results are written
 
-/// Calls f(i) for i < count on all threads, in at most about 64 tasks, whatever the count.
+/// Calls f(i) for i < count on all threads, in fewer than 128 tasks, whatever the count.
 void for_tasks(int64_t count, const auto& f) { parallel_each(count, std::max<int64_t>(1, count / 64), f); }
 
 /// Sums of the Chebyshev polynomials T_m of the scores in a chunk of rows. There are four sums: over the marked

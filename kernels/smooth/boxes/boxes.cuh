@@ -13,8 +13,8 @@
 
 namespace mr::cuda {
 
-/// Lists with at least this many pairs use boxes: about what a large GPU computes in the time of some tens of launches.
-/// The number is an estimate.
+/// Lists with fewer pairs than this do not use boxes. A large GPU computes about so many pairs in the time of some tens
+/// of launches. The number is an estimate.
 constexpr int64_t box_pairs = int64_t{1} << 28;
 
 /// Bins with at least this many rows are shared by several blocks.

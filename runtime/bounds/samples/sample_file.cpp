@@ -31,7 +31,7 @@ struct Header {
   int64_t distinct, total;
   double mean, sd;
   uint64_t payload_checksum;  // checksum of all bytes of the file after the header
-  uint64_t header_checksum;   // checksum of all bytes of the file's header before this one
+  uint64_t header_checksum;   // checksum of all bytes of the file's header before this checksum
 };
 static_assert(std::is_trivially_copyable_v<Header> && sizeof(Header) == 128);
 constexpr int64_t header_bytes = sizeof(Header);

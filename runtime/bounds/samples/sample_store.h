@@ -15,9 +15,9 @@ namespace mr {
 /// them (`leave`).
 enum class Busy : int8_t { wait, leave };
 
-/// Returns the distribution of a sampled metric. It is read from its file if there is one. Otherwise samples are drawn
-/// and written to a file, together with those of the metrics `also` that use the same rankings and have no file.
-/// Returns null if another process is drawing the samples and `busy` is `leave`.
+/// Returns the distribution of a sampled metric. Few samples are drawn and not kept. More are read from their file if
+/// there is one, else drawn and written to a file, together with those of the metrics `also` that use the same rankings
+/// and have no file. Returns null if another process is drawing the samples and `busy` is `leave`.
 std::shared_ptr<const Distribution> sampled_distribution(const MetricSampling& sampling,
                                                          const std::vector<MetricSampling>& also, Device device,
                                                          Busy busy);

@@ -1,6 +1,6 @@
 // Draws random rankings of a list shape (numbers of rows and of relevant rows, or grades) and computes metrics of them.
-// Kernels draw only the ranks that count. For metrics of pairs, and for lists with many distinct gains, whole orders of
-// rows are drawn instead.
+// Kernels draw for each rank only whether its row is relevant, or which gain it has. For metrics of pairs, and for
+// lists with many distinct gains, whole orders of rows are drawn instead.
 #include "runtime/bounds/samples/sampling.h"
 
 #include <algorithm>

@@ -121,7 +121,7 @@ class Negatives {
   }
 
   /// Draws `count_` negatives for a user, or fewer if there are not enough items. `draw` numbers the lists of this
-  /// user, so that each one gets other items.
+  /// user, so that each one gets a draw of its own.
   std::vector<int64_t> draw(int64_t user, const std::vector<int64_t>& known, int64_t draw) const {
     const Dice dice(key_, static_cast<uint64_t>(user) | static_cast<uint64_t>(draw) << 40);
     if (!cumulative_.empty()) return by_popularity(known, dice);
@@ -165,9 +165,9 @@ class Negatives {
   int64_t with_users_ = 0;
 };
 
-/// Returns for each user a list of the relevant items (targets) and `count` sampled items. If `each` is true, every
-/// relevant item gets a list and samples of its own. If `popular` is true, items are sampled by popularity: the number
-/// of users who have the item in `counted`, by default in `excluded`.
+/// Returns for each user a list of the relevant items (targets) and `count` sampled items, or fewer if there are not
+/// enough. If `each` is true, every relevant item gets a list and samples of its own. If `popular` is true, items are
+/// sampled by popularity: the number of users who have the item in `counted`, by default in `excluded`.
 Candidates sampled_lists(const Tensor& users, const UserItems& targets, const UserItems& excluded, int64_t count,
                          bool popular, bool each, int64_t seed, const std::optional<UserItems>& counted) {
   check_tables(users, targets, excluded);

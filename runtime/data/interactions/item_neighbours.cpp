@@ -159,7 +159,7 @@ class Sums {
 };
 
 /// Returns the score of every row of the lists. It is the sum of the cosines between the row's item and those items of
-/// the user that are among its nearest neighbours.
+/// the user that are among the nearest neighbours of the row's item.
 Tensor neighbour_scores(const ItemNeighbours& table, const Tensor& users, const Tensor& items, const Lists& lists) {
   check_users_and_items(users, items, lists, table->known->all_users(), table->known->all_items);
   const Tensor user_of = users.to(Device::cpu), item_of = items.to(Device::cpu);
@@ -210,7 +210,8 @@ std::vector<int64_t> offsets_of(const char* name, const Tensor& counts, int64_t 
     offsets.push_back(offsets.back() + n);
   }
   if (offsets.back() != entries)
-    unfit(name, "has the sum " + std::to_string(offsets.back()) + ", expected " + std::to_string(entries));
+    unfit(name, "has the sum " + std::to_string(offsets.back()) + ", expected " + std::to_string(entries) +
+                    ", the number of entries of the tensor that it divides");
   return offsets;
 }
 

@@ -1,5 +1,6 @@
 // Sampled negatives for training: for each pair of a user and a relevant item, items that the user does not have, drawn
-// uniformly with replacement. A draw depends only on the seed, the training step and the row of the pair in its batch.
+// uniformly with replacement. If the pairs of a batch share their negatives, they are drawn from all items. A draw
+// depends only on the seed, the training step and the row of the pair in its batch.
 #include "kernels/models/negatives.h"
 
 #include <algorithm>

@@ -24,7 +24,8 @@ struct Division {
 /// - time: interactions from time `at` on, or the latest share, are test; the latest share of the rest is validation.
 ///   Interactions with equal times stay together.
 /// - last: of each user's items, the last n by time (equal times by row) are test, and the n before them validation
-///   (none if valid is 0). A user without more items has all of them in train. `one` is the same with random items.
+///   (none if valid is 0). A user who has no item beyond these has all items in train. `one` is the same with random
+///   items.
 /// - user_time: of each user's items the latest share, at least n, is test; of the rest the latest share is validation.
 ///   A user without enough items for test has all of them in train.
 /// - share: of each user's items a random share (rounded, at least 1 of 2 or more) is test; of the rest a random share

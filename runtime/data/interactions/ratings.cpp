@@ -301,7 +301,7 @@ class RatingsReader {
   Ratings out_;
   Ids users_, items_;
   std::vector<Origin> origins_;
-  std::vector<FirstLine> first_lines_;  // of files whose columns are given by numbers although there are names
+  std::vector<FirstLine> first_lines_;  // of files with a line of names, if columns are given by number
   size_t rated_files_ = 0;
 };
 

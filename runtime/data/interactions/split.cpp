@@ -38,7 +38,8 @@ void check_options(const FoldOptions& o) {
     fail("fold " + std::to_string(o.fold) + ", expected 1 to " + std::to_string(o.folds));
   if (o.nsr < 0 || o.nsr > largest_nsr)
     fail("nsr is " + std::to_string(o.nsr) + ", expected 0 to " + std::to_string(largest_nsr));
-  if (!(o.valid >= 0 && o.valid < 1)) fail("valid is " + std::to_string(o.valid) + ", expected a share from 0 to 1");
+  if (!(o.valid >= 0 && o.valid < 1))
+    fail("valid is " + std::to_string(o.valid) + ", expected a share of at least 0 and below 1");
 }
 
 /// Returns how many negatives the train, validation and test part of a user get. If fewer unseen items are `there` than

@@ -59,8 +59,8 @@ struct RatingRows {
 };
 
 /// Collects the relevant interactions: ratings of at least `threshold`, from users who have at least `min_relevant` of
-/// them. If `graded` is true, every rating is kept, with its grade. Besides the result, this needs 4 bytes of memory
-/// for each rating (8 from 2^32 ratings on).
+/// them. If `graded` is true, the threshold is ignored: every rating counts and is kept, with its grade. Besides the
+/// result, this needs 4 bytes of memory for each rating (8 from 2^32 ratings on).
 Positives positives_of(const RatingRows& ratings, int64_t all_users, int64_t all_items, double threshold,
                        int64_t min_relevant, bool graded);
 
@@ -76,8 +76,8 @@ struct FoldOptions {
   double valid = 0.1;  // share of the items outside the test part that becomes the validation part
   uint64_t seed = 1;
   SplitBy by = SplitBy::user;
-  // For the splits `last` and `one`: number of test items per user, and as many for validation. For the split
-  // `user_time`: least number of test items per user.
+  // For the splits `last` and `one`: number of test items per user, and as many for validation if `valid` is above 0.
+  // For the split `user_time`: least number of test items per user.
   int64_t n = 1;
   // for the splits `time`, `user_time` and `share`: share of the interactions that becomes the test part
   double test = 0.2;
@@ -103,8 +103,7 @@ struct Part {
 
 struct Fold {
   Part train, valid, test;
-  // number of users who have too few unseen items for all negatives; their train, validation and test lists share the
-  // items
+  // number of users who have too few unseen items for all negatives; these items are divided among their lists
   int64_t short_users = 0;
   // for the splits `last`, `user_time` and `one`: number of users with too few items for a test part; all are in train
   int64_t whole_users = 0;
@@ -114,9 +113,10 @@ struct Fold {
 
 /// Makes a fold: train, validation and test lists of the users. With the split `user`, each user's relevant items are
 /// shuffled and assigned to the folds in rotation. Of the n items that are not in test, round(valid * n) are
-/// validation, but at least 1 if valid > 0 and n >= 2. Each part gets nsr distinct negatives per relevant item, which
-/// are never relevant items of the user. The same seed gives the same folds for any nsr, and the same negatives for the
-/// same (seed, nsr, fold). With the split `cold_item`, negatives are drawn from the items of their own part only.
+/// validation, but at least 1 and at most n - 1 if valid > 0 and n >= 2. Each part gets nsr distinct negatives per
+/// relevant item, which are never relevant items of the user. The same seed gives the same folds for any nsr, and the
+/// same negatives for the same (seed, nsr, fold). With the split `cold_item`, negatives are drawn from the items of
+/// their own part only.
 Fold make_fold(const Positives& positives, const FoldOptions& options);
 
 }  // namespace mr

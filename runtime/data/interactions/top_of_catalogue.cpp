@@ -101,8 +101,8 @@ struct FirstCandidates {
                                              "items", &FirstCandidates::items, "sizes", &FirstCandidates::sizes);
 };
 
-/// Returns how many of the n best items score at least as high as the k-th: k, plus those tied with it. Returns nothing
-/// if all n do and there are more items (n < `all`), because these may be tied too.
+/// Returns how many of the n best items score at least as high as the k-th: k plus those tied with it, or n if n <= k.
+/// Returns nothing if all n do and there are more items (n < `all`), because these may be tied too.
 std::optional<int64_t> with_ties(const float* scores, int64_t n, int64_t k, int64_t all) {
   if (n <= k) return n;
   int64_t last = k;
@@ -112,7 +112,8 @@ std::optional<int64_t> with_ties(const float* scores, int64_t n, int64_t k, int6
 
 /// Returns for each user the first k items, those tied with the k-th one, and the user's relevant items (targets),
 /// ascending by item. Metrics with a cutoff of at most k have the same values on these lists as on lists of the whole
-/// catalogue. Relevant items are never excluded.
+/// catalogue. Relevant items are never excluded. Returns nothing if `first_items` does, or if too many items are tied
+/// with the k-th one.
 std::optional<FirstCandidates> first_candidates(const Tensor& users, const Tensor& items, const Tensor& chosen,
                                                 const UserItems& targets, const UserItems& excluded, int64_t k) {
   constexpr int64_t spare = 8;

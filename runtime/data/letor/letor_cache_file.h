@@ -29,7 +29,7 @@ struct LetorCacheHeader {
   int64_t rows, width, queries, documents;
   int64_t key_bytes, text_bytes;
   uint64_t payload_checksum;  // checksum of all bytes of the file after the header
-  uint64_t header_checksum;   // checksum of all bytes of the file's header before this one
+  uint64_t header_checksum;   // checksum of all bytes of the file's header before this checksum
 };
 
 /// The error of a cache file that exists but cannot be used. The message begins with the file's path.

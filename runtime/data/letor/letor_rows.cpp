@@ -181,7 +181,8 @@ class Parser {
                          ", expected ascending ids (order = \"any\" reads them in any order)");
     }
     if (options_.features > 0 && id > options_.features) {
-      fail(word_at_, "found feature " + std::to_string(id) + ", expected at most " + std::to_string(options_.features));
+      fail(word_at_, "found feature " + std::to_string(id) + ", expected at most " + std::to_string(options_.features) +
+                         ", the option features");
     }
     const std::string_view number = word.substr(colon + 1);
     if (number == "NULL" && options_.null == Null::refused)

@@ -59,7 +59,7 @@ class Parts : public nlohmann::detail::json_sax_dom_parser<nlohmann::json> {
   }
 
  private:
-  std::vector<std::set<std::string>> names_;  // of the objects that are open, the outermost first
+  std::vector<std::set<std::string>> names_;  // member names of each open object, outermost first
 };
 
 }  // namespace

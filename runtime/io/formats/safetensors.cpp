@@ -285,7 +285,7 @@ std::string foreign_to(const std::string& format, const std::string& path) {
   if (writer_of(found) == writer_of(format)) return "";
   return "the file exists and is not a '" + writer_of(format) + "'" +
          (found.empty() ? "" : " but has the format " + mr::quoted(found)) +
-         "; a file of another format is never replaced";
+         "; a file of another format is never replaced. Pass another path";
 }
 
 }  // namespace

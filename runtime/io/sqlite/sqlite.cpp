@@ -169,7 +169,8 @@ void Database::Open::connect(const std::string& name) {
   if (code != SQLITE_OK) fail();
   defend(made);
   sqlite3_busy_handler(made, &wait_for_other, &interrupted);
-  // Ctrl-C interrupts statements that read. Statements that change the file are short and are not interrupted.
+  // Ctrl-C interrupts the statements of a connection that only reads. Those of a connection that writes are short and
+  // are not interrupted.
   if (!writes) sqlite3_progress_handler(made, 10'000, &ends_question, &interrupted);
   run("PRAGMA cell_size_check = ON", {});
 }

@@ -34,9 +34,9 @@ class Database {
   /// How to open: `claim` opens for writing and takes the locks without changing the file; `write_ahead` turns it into
   /// `write`.
   enum Mode { read, write, claim };
-  /// Opens a database with a write-ahead log, foreign keys, and some seconds of waiting for other programs' locks.
-  /// Reading never creates a file. Throws std::runtime_error that names the file if it is not regular, not a database,
-  /// or cannot be read or written. Its triggers and views are never run.
+  /// Opens a database; `write` turns on its write-ahead log and foreign keys. Waits some seconds for other programs'
+  /// locks. Reading never creates a file. Throws std::runtime_error that names the file if it is not regular, not a
+  /// database, or cannot be read or written. Its triggers and views are never run.
   Database(const std::string& path, Mode mode);
   /// A database in memory.
   Database();

@@ -1,6 +1,7 @@
 -- How do I stop when validation no longer improves?
--- `patience = 5` ends training after 5 epochs without a better validation value. A function `each_epoch` can end
--- training for any other reason by returning false. In both cases the model gets the parameters of its best epoch.
+-- `patience = 5` ends training after 5 validations in a row without a better value; by default, every epoch is
+-- validated. A function `each_epoch` can end training for any other reason by returning false. In both cases the
+-- model gets the parameters of its best epoch.
 local mr = require "moonrank"
 local queries = mr.data.synthetic{ kind = "queries", queries = 60, features = 6, noise = 1, seed = 1 }
 local train, valid = queries:split{ share = 0.5, seed = 1 }

@@ -40,7 +40,8 @@ local function description(script)
   return table.concat(lines, "\n")
 end
 
--- Returns the default of an option as text, in the words of its declaration if it has any; "" for no default.
+-- Returns the default of an option as text, in the words of its declaration if it has any. Returns "" for no default,
+-- and for true and false.
 local function default_text(d)
   if d.shown then return d.shown end
   return d.default ~= nil and d.default ~= "" and d.type ~= "boolean" and M.written(d.default) or ""

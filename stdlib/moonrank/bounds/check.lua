@@ -216,7 +216,8 @@ local function fading(s, report, where, score)
   return least
 end
 
--- Returns the smooth metric at equal scores, as training begins; of a metric without a smooth form its mean.
+-- Returns the smooth metric at equal scores, as training begins. For a metric without a smooth form, returns its mean
+-- over all rankings.
 local function equal_scores(s)
   local core = require "moonrank.core"
   if not s.metric.has_smooth then return s.expectation end

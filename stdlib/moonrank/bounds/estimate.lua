@@ -47,8 +47,8 @@ local function random_orders(grades, seed, beta)
   return function(first, count) return core.drawn_ranks(pulls, first, count, seed) end
 end
 
--- Computes the metric for orders of rows with these grades: all orders if there are few, else random ones. Returns
--- the values, "enumerated" or "sampled", and the number of orders.
+-- Computes the metric for orders of rows with these grades: all orders if there are few and beta is 0, else random
+-- ones. Returns the values, "enumerated" or "sampled", and the number of orders.
 local function values_of(metric, grades, o)
   local exact = ranked(metric)
   local ranks = o.beta == 0 and core.arrangement_ranks(grades, most_enumerated)
@@ -100,7 +100,8 @@ local defaults = estimate_options:read("estimate")
 local known = {}
 local ends = {}  -- ends[number of the metric][class of grades]: whether an order of the rows can change the metric
 
--- Returns statistics of a metric's values over orders of a list. Values that are finite for only some are an error.
+-- Returns statistics of a metric's values over orders of a list. Raises an error if the metric is finite
+-- for some orders only.
 local function summarised(metric, values, method, orders, first, last, rounding)
   local mean, _, counted, missing = core.summary(values:to("float64"):to("cpu"))
   if counted == 0 then
@@ -275,8 +276,8 @@ function M.distribution(metric, o, given)
       .. "rows), another p (number of relevant rows) or other grades", where, metric.name)
   end
   if o.method == "exact" and found.method ~= "enumerated" then
-    check.fail("%s: method is 'exact', but '%s' has too many orders, or beta is not 0. Use method 'sampled'", where,
-      metric.name)
+    check.fail("%s: method is 'exact', but the grades have more than 20,000 orders, or beta is not 0, and metric '%s' "
+      .. "has no closed form. Pass method = 'auto' or method = 'sampled'", where, metric.name)
   end
   return found.distribution
 end

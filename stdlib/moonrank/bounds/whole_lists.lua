@@ -80,8 +80,8 @@ end
 ---@return mr.bounds.WholeLists?
 function M.of(lists) return of_sampled[lists] end
 
----Returns the whole lists of `count` copies of all sampled lists, copy after copy: the whole lists 1
----to n, then again 1 to n.
+---Returns the whole lists of `count` copies of all sampled lists, copy after copy: those of the sampled
+---lists 1 to n, then again those of the lists 1 to n.
 ---@return mr.bounds.WholeLists
 function WholeLists:repeated(count)
   local numbers = {}

@@ -32,8 +32,9 @@ local function refuse_surplus(name, f, most, ...)
     if value ~= nil then
       local last = name:match "[%a_]+$" or ""
       local by_name = parameters[most] == "options" and ". Options go into one table, by name" or ""
+      local allowed = most - of_self
       check.fail("%s: argument %d is %s, expected %s: %s(%s)%s", name, i - of_self, check.found(value),
-        most == of_self and "no arguments" or ("at most %d"):format(most - of_self), name,
+        allowed == 0 and "no arguments" or ("at most %d argument%s"):format(allowed, allowed == 1 and "" or "s"), name,
         table.concat(parameters, ", ", of_self + 1), (instead[last] or by_name):format(last))
     end
   end

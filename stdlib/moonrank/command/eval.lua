@@ -123,7 +123,8 @@ local function read_from(path, read)
   error(text or found[2], 0)
 end
 
--- Returns the name of a run: the name of its file, without the folder and the extension.
+-- Returns the name of a run: the name of its file, without the folder, the extension and .gz; "stdin" for standard
+-- input.
 local function short_name(path)
   if path == "-" then return "stdin" end
   local name = path:match "[^/]*$":gsub("%.gz$", "")

@@ -10,7 +10,7 @@ local M = {}
 
 local where = "mr.compare"
 
----Returns true if a system of mr.compare is a list of runs, one per fold: an array without a metatable.
+---Returns true if `value` is a list with one element per fold or seed: an array without a metatable, not empty.
 function M.is_list(value) return type(value) == "table" and getmetatable(value) == nil and #value > 0 end
 
 ---Returns the number of runs of each system (1 if none is a list of runs). Different numbers of runs are an error, and

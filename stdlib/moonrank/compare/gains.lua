@@ -51,7 +51,8 @@ local function divided(numbers, count)
   for left = count, 1, -1 do
     local target = first - 1 + math.ceil((#sorted - first + 1) / left)
     if target < first then break end
-    -- A group ends at `last` if it has all numbers equal to the target's, or at `before` if it has none of them.
+    -- Equal numbers stay in one group. The group ends after all numbers equal to the target's (`last`), or before them
+    -- (`before`), whichever is nearer to the target.
     local before, last = target, target
     while last < #sorted and sorted[last + 1] == sorted[target] do last = last + 1 end
     while before >= first and sorted[before] == sorted[target] do before = before - 1 end

@@ -59,8 +59,8 @@ function M.scores(model, made, device)
   }
   local scores = tensors.no_grad(function() return model(batch) end)
   if not check.is_tensor(scores) or scores.dims ~= 1 or #scores ~= made.lists.rows then
-    check.expect(false, "model", "what it returned", scores, "a tensor of %d scores, one for each row of the batch",
-      made.lists.rows)
+    check.fail("model: the model returned %s, expected a tensor of %d scores, one for each row of the batch",
+      check.found(scores), made.lists.rows)
   end
   return scores:detach()
 end
@@ -151,7 +151,8 @@ local function parts_before(self)
   return parts
 end
 
--- Returns a sentence with the number of user-item pairs that are not ranked, because the user rated the item before.
+-- Returns a sentence with the number of user-item pairs that are not ranked, because the user knows the item (option
+-- `known`).
 local function left_out_words(self)
   local t, known, names = self:tables(), self._options.known, {}
   if known == "none" then return "known = none leaves out no item of any user" end
@@ -327,7 +328,7 @@ end
 local function check_model(where, model, fold)
   if type(model) == "function" then return end
   check.expect(type(model) == "table" and type(check.field(model, "parameters")) == "function", where, "model", model,
-    "a model of users and items, or a function from a batch to one score for each row")
+    "a model of users and items, or a function that takes a batch and returns one score for each row")
   local config = check.field(model, "config") or {}
   if config.inputs then
     check.fail("%s: the model scores features (%s), expected a model of users and items", where, model.kind)

@@ -47,7 +47,7 @@ local comparisons_options = declare("mr.data.ComparisonsOptions", {
 ---Reads pairwise comparisons from a table with a header, plain or .gz: item a, item b and the
 ---winner. The winner is the item's id, or 'a', 'b' or 'tie'; anything else is an error. Each
 ---comparison is a list of two rows: the winner has grade 1 and the loser grade 0; in a tie both
----rows have grade 1. Every pairwise loss trains on lists of two rows. Item ids may be any text.
+---rows have grade 1. Item ids may be any text.
 ---Items are numbered from 1, by value if all ids are whole numbers, else in order of appearance.
 ---@param path string
 ---@param options? mr.data.ComparisonsOptions
@@ -168,7 +168,8 @@ local function take(found, path, line, text, delimiter)
 end
 
 local item_features_options = declare("mr.data.ItemFeaturesOptions", {
-  { "delimiter", "string", default = ",", also = { "sep", "separator" }, expected = "one character such as ','",
+  { "delimiter", "string", default = ",", also = { "sep", "separator" },
+    expected = "one ASCII character such as ',', but no letter, no digit, and none of ^ ] - % .",
     accept = function(text) return #text == 1 and not text:find "[%w%^%]%-%%.]" end,
     help = "the character between fields" },
 })

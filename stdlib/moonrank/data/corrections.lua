@@ -45,7 +45,8 @@ local function values_at(each, r, n)
 end
 
 ---Returns the metrics, renamed with the suffix of the correction `how`, as in "ndcg@10[corrected]".
----A metric without a known correction is an error, and so are other options than ties = "mean" and relevant = 1.
+---A metric without a known correction is an error, and so is a metric with other `ties` than "mean" or another
+---`relevant` than 1.
 ---@param where string  function name for error messages
 ---@param metrics mr.Metric[]
 ---@param how string  a key of the table `all`, such as "rank"

@@ -34,8 +34,8 @@ local function convert(rows, c, is_text, place_of)
   local numbers = not is_text and numbers_of(rows, c)
   for r, row in ipairs(rows) do
     if numbers and numbers[r] and math.abs(numbers[r]) == math.huge and not not_decimal[row[c]:lower()] then
-      check.fail("%s: found '%s', expected a number below 1.8e308 in size. Write inf for infinity, or name the column "
-        .. "in texts", place_of(r), core.safe_text(row[c]))
+      check.fail("%s: found '%s', expected a number with an absolute value below 1.8e308. Write inf for infinity, or "
+        .. "name the column in texts", place_of(r), core.safe_text(row[c]))
     end
     if numbers then row[c] = numbers[r] or nil else row[c] = tables.text_of_csv(row[c]) end
   end
@@ -44,7 +44,9 @@ end
 local csv_options = declare("mr.data.CsvOptions", {
   { "header", "boolean", default = true,
     help = "whether the first row names the columns; else they are called 1, 2, ..." },
-  { "delimiter", "string", default = ",", also = { "sep", "separator" }, expected = "one character such as ','",
+  { "delimiter", "string", default = ",", also = { "sep", "separator" },
+    expected = "one ASCII character such as ',', but no letter, no digit, no double quote, and no control character "
+      .. "except tab",
     accept = function(text) return #text == 1 and not text:find '[%w%c"]' or text == "\t" end,
     help = "the character between fields" },
   { "texts", "string[]", default = {}, shown = "none",
@@ -57,8 +59,9 @@ local csv_options = declare("mr.data.CsvOptions", {
 ---Fields in quotation marks may have delimiters, line ends and doubled quotation marks. Empty lines are
 ---skipped. A file that begins like gzip is unpacked.
 ---
----The table prints itself and has exports; `rows` are its rows, and `t:column("x")` is one column. A file
----that `to_csv` of a table wrote is read back with equal values. Rows of unequal length, an open
+---The table prints itself and has exports; `rows` are its rows, and `t:column("x")` is one column.
+---Numbers that `to_csv` of a table wrote are read back as equal numbers. Texts that look like numbers
+---become numbers, unless `texts` names their column. Rows of unequal length, an open
 ---quotation mark and a number that is too large, such as 1e400, are errors that give the line. A column
 ---name that occurs twice is an error, too. Infinity is written inf or -inf.
 ---@param path string

@@ -41,7 +41,7 @@ local function is_tensor_or_false(value) return value == false or check.is_tenso
 local function is_table_or_false(value) return value == false or type(value) == "table" end
 
 local function tensor_row(name, help)
-  return { name, "mr.Tensor", accept = is_tensor_or_false, expected = "a tensor", help = help }
+  return { name, "mr.Tensor", accept = is_tensor_or_false, expected = "a tensor, or false", help = help }
 end
 
 local dataset_options = declare("mr.data.DatasetOptions", {
@@ -50,9 +50,10 @@ local dataset_options = declare("mr.data.DatasetOptions", {
   tensor_row("users", "[lists] int64, the user of each list"),
   tensor_row("items", "[rows] int64, the item of each row"),
   tensor_row("categories", "[rows, columns] int64, numbers from 1 for embeddings"),
-  { "levels", "mr.Tensor[]|false", accept = is_table_or_false, expected = "a list of tensors",
+  { "levels", "mr.Tensor[]|false", accept = is_table_or_false, expected = "a table of tensors, or false",
     help = "for each column of categories, the values that its numbers stand for" },
-  { "ids", "{ users: string[], items: string[] }", accept = is_table_or_false, expected = "a table",
+  { "ids", "{ users: string[], items: string[] }", accept = is_table_or_false,
+    expected = "a table {users = names, items = names}, or false",
     help = "names of users and items, by number" },
   { "name", "string", default = "dataset", help = "name of the dataset in tables and messages" },
   { "missing", "boolean", default = false, help = "whether NaN features stand for missing values (mr.Dataset:fill)" },
@@ -170,8 +171,8 @@ local function whole(self, device)
 end
 
 ---Returns all lists of a dataset as one batch on the default device. The dataset may be of a class that a script
----defines; its own method `batches` then makes the batch, or returns nil if there are no lists. An mr.Dataset without
----lists gives a batch without lists.
+---defines; its method `batches` then makes the batch, and the result is nil if that method gives no batch. An
+---mr.Dataset without lists gives a batch without lists.
 function M.whole_batch(dataset)
   if not M.is(dataset) then return dataset:batches{ size = math.max(1, dataset.count) }() end
   seen.note("other", dataset)
@@ -179,8 +180,9 @@ function M.whole_batch(dataset)
   return whole(dataset, core.device())
 end
 
--- Returns which lists one process takes out of order[first] to order[first + count - 1]: those whose middle is in its
--- part of the batch's rows. Returns the index of the first one, their number, and the rows of the batch before them.
+-- Returns the lists that one of several processes takes out of the batch order[first] to order[first + count - 1]:
+-- those whose middle is in the process's share of the batch's rows. The results are the index of the first of them in
+-- `order`, their number, and the number of the batch's rows before them.
 local function share_of(sizes, order, first, count, share)
   local rows, before = 0, 0
   for i = first, first + count - 1 do rows = rows + sizes[order[i]] end
@@ -204,7 +206,8 @@ function M.most_batches(dataset, size, rows)
 end
 
 -- Returns a function that computes the number of lists of a batch from the index `at` of its first list in `order`.
--- With `o.rows`, a batch has the lists that begin in one stretch of `o.rows` rows.
+-- With `o.rows`, the rows of all lists in this order are divided into stretches of `o.rows` rows, and a batch has the
+-- lists that begin in one stretch.
 local function length_of(self, o, order)
   if not o.rows then
     return function(at) return math.min(o.size, self.count - at + 1) end
@@ -233,7 +236,7 @@ local batches_options = declare("mr.data.BatchesOptions", {
   { "epoch", "integer", default = 1, help = "number of the epoch; each has a random order of its own" },
   { "device", "string", default_of = core.device, shown = "mr.device()",
     help = "device of the batches, wherever the dataset is" },
-  { "share", "integer[]", shown = "all", expected = "two integers, as {2, 3}",
+  { "share", "integer[]", shown = "all", expected = "two integers {i, n} with 1 <= i <= n, such as {2, 3}",
     accept = function(share)
       local number, count = share[1], share[2]
       local integers = math.type(number) == "integer" and math.type(count) == "integer"
@@ -245,10 +248,10 @@ local batches_options = declare("mr.data.BatchesOptions", {
 ---Iterates over the dataset in batches of `size` lists (default 32); the last batch may be smaller.
 ---With the option `rows` instead of `size`, a batch has whole lists with about `rows` rows: the
 ---dataset's rows are divided into stretches of `rows` rows, and a batch has the lists that begin in
----one stretch. The last list of a batch may extend beyond the stretch; the next batch is then
----smaller. A batch has fewer rows than `rows` plus the rows of its last list. With `shuffle = true`,
----the random order depends only on `seed` and `epoch`; without `shuffle`, these two options are
----errors. Batches are on `device`, wherever the dataset is.
+---one stretch. The last list of a batch may extend beyond the stretch. A batch has fewer rows than
+---`rows` plus the rows of its last list. With `shuffle = true`, the random order depends only on
+---`seed`, `epoch` and the number of lists. If `shuffle` is not given, `seed` and `epoch` are errors.
+---Batches are on `device`, wherever the dataset is.
 ---`share = {2, 3}` returns only the second of three shares of each batch. Shares have about equally
 ---many rows, and may be empty.
 ---@param options? mr.data.BatchesOptions
@@ -462,8 +465,9 @@ function Dataset:split(options)
     in_order(self, table.move(order, 1, n, 1, {}), "part")
 end
 
----Writes the grades of the rows as TREC judgments, like lists:to_qrels. Without names, users and items
----give them: their ids in the file, or their numbers.
+---Writes the grades of the rows as TREC judgments, like lists:to_qrels. If the lists or rows have no
+---names, the ids of users and items in the ratings file are written, or else numbers: of users and
+---items, or of the lists and of the rows within a list.
 ---@param path string
 ---@param options? mr.data.QrelsOptions
 ---Example:

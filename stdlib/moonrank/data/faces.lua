@@ -38,7 +38,8 @@ end
 
 local function blend(from, to, share) return from + (to - from) * share end
 
--- Draws the age and other traits of each face as tensors [faces, 1, 1]. They depend on the seed and the number.
+-- Draws the age and other traits of each face as tensors [faces, 1, 1]. They depend on the seed and on the number of
+-- the face.
 local function traits_of(count, seed)
   local function uniform(name, low, high)
     return tensors.uniform({ count, 1, 1 },

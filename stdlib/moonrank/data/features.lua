@@ -155,13 +155,14 @@ function Dataset:select(options)
     numbers = {}
     for i, id in ipairs(o.ids) do
       numbers[i] = place[tostring(id)]
-      check.expect(numbers[i], "dataset:select", ("ids[%d]"):format(i), id, "the name of a list")
+      check.expect(numbers[i], "dataset:select", ("ids[%d]"):format(i), id, "the id of a list in the dataset")
     end
   end
   check.indices("dataset:select", "lists", numbers or {}, self.count, "list number")
   if numbers then set = dataset.chosen(self, numbers, self.name) end
   if not o.columns then return set end
-  return dataset.with(set, { features = core.take_columns(set.features, (columns_of("select", set, o.columns))) })
+  local columns = columns_of("dataset:select", set, o.columns)
+  return dataset.with(set, { features = core.take_columns(set.features, columns) })
 end
 
 ---Returns a dataset with the lists of this dataset, followed by the lists of the other datasets.
@@ -241,7 +242,7 @@ function Dataset:categorical(options)
   if self.categories then
     check.fail "dataset:categorical: the dataset already has categories. Pass all columns in one call"
   end
-  local numbers, known = columns_of("categorical", self, o.columns)
+  local numbers, known = columns_of("dataset:categorical", self, o.columns)
   local levels, others = {}, {}
   if o.like then
     if not o.like.levels or #o.like.levels ~= #o.columns then

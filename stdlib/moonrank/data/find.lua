@@ -17,7 +17,7 @@ end
 ---@return string
 function M.path(name, hint)
   if type(name) ~= "string" or name == "" then
-    check.fail_in_call("path is %s, expected the path of a file or folder", check.found(name))
+    check.fail_in_call("path is %s, expected the path of the data, a text", check.found(name))
   end
   local tried = {}
   for _, folder in ipairs(name:sub(1, 1) == "/" and { "" } or core.data_folders()) do

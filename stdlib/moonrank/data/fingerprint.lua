@@ -30,7 +30,8 @@ function M.combined(...)
   return core.sha256(table.concat(parts, "\n")):sub(1, 16)
 end
 
----Returns the fingerprint of a dataset, a fold, ratings or lists; nil for anything else.
+---Returns the fingerprint of lists, or of an object with a field `fingerprint`, such as a dataset, a
+---fold or ratings; nil for any other value.
 function M.of(thing)
   if check.is_lists(thing) then return M.combined("lists", thing) end
   if type(thing) ~= "table" then return nil end

@@ -242,7 +242,7 @@ function M.sequence(count, make)
     __index = function(made, number)
       if number == count + 1 then return nil end  -- not an error, because ipairs reads one index past the last fold
       check.expect(math.type(number) == "integer" and number > 0 and number <= count, "ratings:folds", "fold", number,
-        "a number from 1 to %d", count)
+        "the number of a fold, an integer from 1 to %d", count)
       local fold = make(number)
       rawset(made, number, fold)
       return fold

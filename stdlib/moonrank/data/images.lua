@@ -119,8 +119,8 @@ end
 
 ---Draws synthetic faces of people from 2 to 80 years; the labels are the ages. Children have
 ---rounder faces and larger eyes. The ages at which hair recedes and greys and wrinkles appear vary
----between faces. Position, size, light, colours and noise of a face vary, too. A face depends only
----on the seed and on the face's number.
+---between faces. Position, size, light, colours and noise of a face vary, too. The face with a
+---given number does not depend on the option `count`.
 ---@param options? mr.data.DrawnFacesOptions
 ---@return mr.Images
 ---Example: `mr.data.drawn_faces{count = 10, size = 16}   --> drawn faces: 10 of 3 x 16 x 16`

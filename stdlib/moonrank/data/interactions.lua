@@ -152,8 +152,8 @@ local function share_of(self, order, first, count, step, o)
   return batch
 end
 
----Returns an iterator over the batches of one epoch. The negatives of an interaction depend on the
----seed, the number of the step and the interaction's place in the batch.
+---Returns an iterator over the batches of one epoch. The random numbers that draw an interaction's
+---negatives depend on the seed, the number of the step and the interaction's place in the batch.
 ---@param o mr.data.InteractionPass
 ---@return fun(): mr.Batch?
 function Interactions:pass(o)

@@ -63,11 +63,13 @@ end
 ---count   --> 20
 ---```
 function Dataset:minibatches(groups)
-  check.expect(type(groups) == "table", "dataset:minibatches", "groups", groups, "numbers of lists: {{1, 3}, {2}}")
+  check.expect(type(groups) == "table", "dataset:minibatches", "groups", groups,
+    "tables of list numbers, such as {{1, 3}, {2}}")
   local batches, count = {}, 0
   for i, numbers in ipairs(groups) do
     local name = ("groups[%d]"):format(i)
-    check.expect(type(numbers) == "table", "dataset:minibatches", name, numbers, "numbers of lists: {1, 3}")
+    check.expect(type(numbers) == "table", "dataset:minibatches", name, numbers,
+      "a table of list numbers, such as {1, 3}")
     check.indices("dataset:minibatches", name, numbers, self.count, "list number")
     local part = dataset.chosen(self, numbers, self.name)
     local batch = { lists = part.lists, size = #numbers }

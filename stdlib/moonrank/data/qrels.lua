@@ -35,7 +35,7 @@ end
 
 ---Writes lists as TREC judgments: lines "query 0 document grade". An existing file is replaced if it begins with a
 ---judgment or is empty; any other file is an error. Grades that are not integers, and a document that a list has twice,
----are errors. Names with blanks are errors without the option `escape`.
+---are errors. Names with blanks, and names that begin with "%%", are errors without the option `escape`.
 ---@param where string  name of the calling function, for errors
 ---@param set mr.Dataset|mr.Lists
 ---@param path string

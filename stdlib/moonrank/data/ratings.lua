@@ -193,7 +193,7 @@ local hold_out_options = declare("mr.data.HoldOutOptions", {
   { "seed", "integer", default = 1, help = "seed of the choice" },
 })
 
--- Numbers of the parts in the field `part`.
+-- Numbers that stand for the parts train and validation in the field `part` of ratings.
 local in_train <const>, in_valid <const> = 0, 1
 
 ---Returns a copy of ratings of given parts (separate files for train and test) with a validation part:
@@ -309,8 +309,8 @@ end
 ---says how the parts are divided:
 ---
 ---- "user" (default): each user's relevant items are shuffled and assigned to k folds in rotation.
----  A share `valid` of the items outside test becomes validation (rounded; at least one item if two
----  or more are outside test).
+---  A share `valid` of the items outside test becomes validation (rounded; if `valid` is above 0, at
+---  least one item of a user who has two or more outside test).
 ---- "share": a random share `test` of each user's items is test (80/20 is 0.2), and a share `valid`
 ---  of the remaining items is validation. The k folds are drawn independently (Monte Carlo).
 ---- "one": `n` random items of each user are test (leave-one-out), and `n` others validation (none

@@ -64,13 +64,15 @@ local function plain(m, r)
   return m:of_ranking(r.rankings[key], r.lists, "zero")
 end
 
--- Makes a metric named `base` that treats ties, relevance and lists without relevant rows like the metric `m`.
+-- Makes a metric named `base` with the options `ties` and `relevant` of the metric `m`. A list without relevant rows
+-- has the value 0.
 local function like(m, base, options)
   options.ties, options.relevant, options.empty = m.ties, m.relevant, "zero"
   return metric.parse(base, options)
 end
 
--- Turns a metric divided by `retrieved` relevant documents into one divided by `all`; 0 if there are none.
+-- Turns a metric that is divided by `retrieved` (the number of relevant documents in the run) into one that is divided
+-- by `all` (the number of all relevant documents); 0 if `all` is 0.
 local function rescaled(values, retrieved, all) return all:gt(0):where(values * retrieved / all:clamp{ min = 1 }, 0) end
 
 -- Functions by the name of the metric that they compute. These metrics depend on relevant documents that the run lacks.
@@ -141,7 +143,7 @@ end
 
 local values_of
 
--- Rescales a metric by an affine bound. The value is NaN if all orders of a query's documents have one metric.
+-- Rescales a metric by an affine bound. The value is NaN if the metric is equal for all orders of a query's documents.
 local function bounded_values(m, r)
   local values = values_of(m.metric:with("empty", "zero"), r)
   r.all = r.all or all_documents(r)
@@ -149,14 +151,15 @@ local function bounded_values(m, r)
   return list_stats.weights(m.metric, r.all, values.dtype, values.device):gt(0):where(values * slope + offset, 0 / 0)
 end
 
--- Computes a metric of each query. The metric's option `empty` gives queries without relevant documents their value.
+-- Computes a metric of each query. For a query without relevant documents, a metric without a bound has the value that
+-- its option `empty` asks for.
 function values_of(m, r)
   if evaluate.is_bounded(m) then return bounded_values(m, r) end
   local found, all = relevant_in(r.lists, m), relevant_in(r.judgments, m)
   local form = m.script == 0 and forms[m.base]
   if not form and not m.ignores_missing and (all - found):max():item() > 0 then
-    check.fail("metric '%s' needs all relevant documents, and the run lacks some that are judged. Use another metric",
-      m.name)
+    check.fail("metric '%s' needs all relevant documents, and the run lacks some that are judged relevant. Use another "
+      .. "metric", m.name)
   end
   return all:gt(0):where((form or plain)(m, r, found, all), m.empty_value)
 end

@@ -63,8 +63,8 @@ end
 ---Raises an error if lists have weights, which evaluations of runs and of candidates do not use.
 function M.check_unweighted(where, lists)
   if not lists:has_weights() then return end
-  check.fail("%s: the lists have weights, which only evaluations of all their rows use (mr.evaluate with a tensor of "
-    .. "scores). Pass lists:weighted{weights = false, list_weights = false}", where)
+  check.fail("%s: the lists have weights, which this evaluation does not use; only mr.evaluate with a tensor of scores "
+    .. "uses them. Pass lists:weighted{weights = false, list_weights = false}", where)
 end
 
 ---Returns the grades of the documents of each query, as lists with names: from a TREC qrels file, or from lists or a
@@ -89,9 +89,9 @@ local trec_run_options = declare("mr.data.TrecRunOptions", {
 ---Writes a TREC run file with lines "query Q0 document rank score tag". Documents are ordered by
 ---score, ties by descending id, like trec_eval. An existing file is replaced, and the folder of
 ---`path` is created if necessary. Scores that are not finite and empty names are errors. Names with
----blanks are errors, too, because blanks separate the fields of a run file. `escape = true` writes
----names with blanks in an escaped form ("%%New%20York"). mr.data.trec_run and mr.data.trec_qrels
----read the original names back; other programs see the escaped form.
+---blanks, which separate the fields of a run file, and names that begin with "%%" are errors, too.
+---`escape = true` writes such names in an escaped form ("%%New%20York"). mr.data.trec_run and
+---mr.data.trec_qrels read the original names back; other programs see the escaped form.
 ---@param path string
 ---@param options? mr.data.TrecRunOptions
 ---Example:
@@ -117,15 +117,16 @@ local evaluate_options = declare("mr.data.ScoredEvaluateOptions", {
     help = "judged queries that the run lacks are left out (skip) or count 0 (zero)" },
 }, conventions)
 
----Evaluates the scores against judgments like trec_eval. With equal scores, the document with the
----larger id ranks first. Unjudged documents are not relevant. Relevant documents that are not in
----the run count as never found. Metrics that need the rank of every relevant document, such as "auc",
----raise an error if the run lacks one. Queries without relevant documents have the value 0. The gain
----of nDCG is the grade.
+---Evaluates the scores against judgments, by default under the conventions of trec_eval. With equal
+---scores, the document with the larger id then ranks first; queries without relevant documents have
+---the value 0; the gain of nDCG is the grade. The options `ties`, `empty` and `gain` change this.
+---Unjudged documents are not relevant. Relevant documents that are not in the run count as never
+---found. Metrics that need the rank of every relevant document, such as "auc", raise an error if the
+---run lacks one.
 ---
 ---Metrics have their usual names, or the names of trec_eval (P_10, recip_rank, Rprec, ndcg_cut_10,
 ---recall_100, map_cut_10, success_5). Metric objects such as mr.metrics.ap{...} are used with their
----own options. Means are over the queries that are both in the run and judged. With
+---own conventions instead. Means are over the queries that are both in the run and judged. With
 ---`missing = "zero"`, means are over all judged queries, and a query that is not in the run has the
 ---value 0 (trec_eval -c).
 ---

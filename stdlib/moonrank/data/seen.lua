@@ -25,8 +25,8 @@ end
 -- Error value that ends a trial early, if the trial was run only to find out which datasets it uses.
 local Enough = setmetatable({}, { __name = "mr.data.Enough", __tostring = function() return "its data were seen" end })
 
----Begins to record which datasets a trial uses, until `finish` is called. An error ends the trial when mr.fit begins
----(`stop` is "fit"), or at the first use of any dataset ("any").
+---Begins to record which datasets a trial uses, until `finish` is called. With `stop`, an error ends the trial: when
+---mr.fit begins ("fit"), or at the first use of any dataset ("any").
 ---@param stop? "fit"|"any"
 function M.begin(stop) record = { entries = {}, by_key = {}, others = 0, stop = stop or false } end
 
@@ -51,7 +51,8 @@ function M.note(role, data)
   if record.stop == "any" and role == "other" then error(Enough, 0) end
 end
 
--- Returns the dataset inside an mr.data.Candidates, because mr.fit reads both; nil for other data.
+-- Returns the dataset inside an mr.data.Candidates, because mr.fit reads both; nil for other data, and for a dataset
+-- without a fingerprint.
 local function part_under(data)
   local part = type(data) == "table" and check.field(data, "data")
   return part and fingerprint.of(part) and part or nil

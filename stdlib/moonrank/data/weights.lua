@@ -10,7 +10,7 @@ local M = {}
 local function is_weights(value) return value == false or type(value) == "table" or check.is_tensor(value) end
 
 local function row(name, help)
-  return { name, "mr.Tensor|number[]|false", accept = is_weights, expected = "a tensor, a list of numbers, or false",
+  return { name, "mr.Tensor|number[]|false", accept = is_weights, expected = "a tensor, a table of numbers, or false",
     help = help }
 end
 
@@ -33,7 +33,7 @@ local function check_limits(name, x)
   end
 end
 
----Returns true if the lists have probabilities of rows (lists:drawn), or stand for whole lists (M.keep).
+---Returns true if the lists have probabilities of rows (lists:drawn), or stand for whole lists (whole_lists.set).
 ---@param lists mr.Lists
 ---@return boolean
 function M.are_noted(lists) return (probabilities.of(lists) or whole_lists.of(lists)) ~= nil end

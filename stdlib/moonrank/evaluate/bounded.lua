@@ -44,7 +44,10 @@ function M.of(where, given, parse)
   if text then given = { text, bound = bound } end
   if type(given) ~= "table" then return nil end
   for key in pairs(given) do
-    if key ~= 1 and key ~= "bound" then check.unknown("field of a metric under a bound", key, { "1", "bound" }) end
+    if key ~= 1 and key ~= "bound" then
+      check.fail("%s: a metric under a bound has the field '%s', expected only the metric and bound: "
+        .. '{"ndcg", bound = "minmax"}', where, core.safe_text(tostring(key)))
+    end
   end
   if given[1] == nil or given.bound == nil then
     local missing = given[1] == nil and "the name" or "bound"
@@ -66,7 +69,7 @@ end
 ---Example: `require("moonrank.evaluate.bounded").is "ndcg"   --> false`
 function M.is(x) return getmetatable(x) == Bounded end
 
----Returns a metric under another name in results, such as the name that a user wrote.
+---Returns a copy of a metric that results call `name`, such as the name that a user wrote.
 ---@param metric mr.Metric|mr.BoundedMetric
 ---Example: `require("moonrank.evaluate.bounded").named(mr.metrics.ap{}, "map").name   --> map`
 function M.named(metric, name)

@@ -37,7 +37,8 @@ local function exact_dcg(metric, scores, lists, gains)
   return sum * (scale > 0 and scale or 1)
 end
 
--- Computes nDCG or DCG of lists in float64 from gains of rows; `values` replaces it where the ideal DCG is 0.
+-- Computes nDCG or DCG of lists in float64 from gains of rows. Where the ideal DCG is 0, the result is that of
+-- `values`.
 local function exact(metric, scores, lists, gains, values)
   local ideal = exact_dcg(metric, gains, lists, gains)
   local some = ideal:gt(0)

@@ -36,8 +36,10 @@ local function by_key(rows, by)
   local found = {}
   for i, row in ipairs(rows) do
     local key = key_of(row, by)
-    check.expect(not found[key], "mr.experiment.beside", ("published[%d]"):format(i), key:gsub("\0", ", "),
-      "values of by that no row before it has")
+    if found[key] then
+      check.fail("mr.experiment.beside: published[%d] has the values (%s) in the fields of by, as an earlier element "
+        .. "has. Remove one of the two, or pass more fields in by", i, key:gsub("\0", ", "))
+    end
     found[key] = row
   end
   return found
@@ -58,7 +60,7 @@ local function add_differences(record, row, o)
   record.largest = largest
 end
 
--- Returns the differences of a group's records in a field, and how many of them count as none.
+-- Returns the differences of a group's records in a field, and how many are so small that they count as no difference.
 local function differences(group, field, o)
   local found, near = {}, 0
   for i, record in ipairs(group) do
@@ -106,9 +108,9 @@ less published: the number less the published one; largest: of these differences
 ---for each of `fields`, the published number ("NAME, printed", as for `mr.experiment.agreement`) and the
 ---difference ("NAME, less published") as {mean, low, high}: its own number less the published one, which
 ---counts as exact. Its field `largest` is the difference, with its sign, that is largest in absolute value. Returns
----`columns` for a table of all records, a `legend` of those with differences ("" for none), and `table`:
----for each group, how many records are near the published ones, and the median differences. `table` is
----nil if no record has a published row.
+---`columns` for a table of all records, a `legend` that explains the columns of differences, and `table`:
+---for each group, how many records are near the published ones, and the median differences. If no
+---record has a published row, `legend` is "" and `table` is nil.
 ---@param records table[]  results, with numbers or {mean, low, high}, as from `mr.experiment.mean`
 ---@param o mr.experiment.BesideOptions
 ---@return { columns: table[], legend: string, table?: mr.experiment.Named }
@@ -124,7 +126,8 @@ function M.beside(records, o)
   given.array("beside", "records", records, "table", "records")
   o = beside_options:read("mr.experiment.beside", o)
   o.shown, o.title = o.shown or o.fields, o.title or function(field) return field end
-  check.expect(type(o.group[1]) == "string", "mr.experiment.beside", "group", o.group, "a head and a field: {'loss'}")
+  check.expect(type(o.group[1]) == "string", "mr.experiment.beside", "group", o.group,
+    "a head and a field: {'Loss', 'loss'}")
   local rows, groups, name_of = by_key(o.published, o.by), {}, o.group[2] or o.group[1]
   local of_name = {}
   for _, record in ipairs(records) do

@@ -198,7 +198,8 @@ local function rows_of(results, o)
   return rows
 end
 
--- Returns a caption that names the parameters over which rows pool runs (neither in `by` nor a fold); "" for none.
+-- Returns a caption that names the parameters over which rows pool runs: those with several values that are not in `by`
+-- and do not number folds or splits. Returns "" if there are none.
 local function pooled(results, by)
   local columns, is_in, parts = results:columns(), { split = true, fold = true }, {}
   for _, each in ipairs(by) do is_in[each[1]] = true end
@@ -293,16 +294,17 @@ local function check_against(o)
     end
   end
   check.expect(false, "mr.experiment.compared", "against." .. tostring(name), value,
-    "a parameter of by with one of its values")
+    "one of the values that the option by gives for this parameter")
 end
 
----Makes the main table of an experiment, with a row for each combination of parameters. A row has the
----mean of a metric over all lists and folds, the standard deviation over folds, the printed number and
----the difference from it. It also has the change against one setting (`against`), paired by list. p-values are
----those of a permutation test of the mean change (100,000 choices of signs), corrected by Holm over
----the table. Runs have to return the metric as a number and, in `per_list`, as a value of each list,
----with `list`, the number of the list. Their parameter `split` or `fold` is the number of the fold.
----Both settings of a change must have tested the same lists in every fold.
+---Makes the main table of an experiment, with a row for each combination of parameters. A row has
+---the mean of a metric over all lists and folds, the standard deviation over folds, the printed
+---number and the difference from it. It also has the change against one setting (`against`), paired
+---by list. p-values are those of a permutation test of the mean change (100,000 random choices of
+---signs, or all choices if at most 20 values differ), corrected by Holm over the table. Runs have
+---to return the metric as a number and, in `per_list`, as a value of each list, with `list`, the
+---number of the list. Their parameter `split` or `fold` is the number of the fold. Both settings of
+---a change must have tested the same lists in every fold.
 ---@param results mr.Results  from `mr.experiment.study`
 ---@param o mr.experiment.ComparedOptions
 ---@return mr.experiment.Compared

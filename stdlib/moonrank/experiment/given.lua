@@ -29,7 +29,7 @@ end
 ---@param advice? string  ends the error: ". For numbers, call mr.experiment.means_by"
 function M.results(where, value, name, advice)
   check.expect(M.is_results(value), "mr.experiment." .. where, name or "results", value,
-    "what mr.experiment.study or mr.results returns" .. (advice or ""))
+    "the results of a study, as mr.experiment.study or mr.results returns them" .. (advice or ""))
 end
 
 ---Raises an error if a value is not an array whose elements have the type `kind`.

@@ -24,10 +24,10 @@ local M = {}
 ---("%s %.2f %.2f %.2f"):format(found[1].name, found[1].change, found[1].p, found[1].holm)   --> ap 0.10 0.25 0.50
 ---```
 function M.paired(pairs_of)
-  given.array("paired", "pairs_of", pairs_of, "table", "pairs of lists of values")
+  given.array("paired", "pairs_of", pairs_of, "table", "pairs of arrays of numbers")
   local found, ps = {}, {}
   for i, pair in ipairs(pairs_of) do
-    check.length("mr.experiment.paired", ("pairs_of[%d]"):format(i), #pair, 2, "a pair of lists")
+    check.length("mr.experiment.paired", ("pairs_of[%d]"):format(i), #pair, 2, "a pair of arrays of numbers")
     local a, b = pair[1], pair[2]
     local test, interval = stats.permutation(a, b, { orders = 100000 }), stats.bootstrap{ a, b }
     local result = {}

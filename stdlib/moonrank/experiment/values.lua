@@ -8,7 +8,7 @@ local given = require "moonrank.experiment.given"
 
 local M = {}
 
--- Returns the name of the parameter that numbers the folds of a study, or nil if the study has none.
+-- Returns the name of the parameter that numbers the folds of a study ("split" or "fold"), or nil if it has none.
 local function fold_name(params)
   for _, name in ipairs{ "split", "fold" } do
     for _, each in ipairs(params) do
@@ -194,9 +194,9 @@ function M.folds(results, where, name)
   return values
 end
 
----Returns the best run for each value of a parameter, by the metric of the study. Each run is a table
----of its parameters and numbers by name; its key is the parameter's value as text. The first of equally
----good runs is taken.
+---Returns the best run for each value of a parameter, by the metric of the study. A run is a table of
+---its parameters and numbers by name. The key of a run in the result is the value of the parameter as
+---text. The first of equally good runs is taken.
 ---@param results mr.Results
 ---@param by string|string[]  name of a parameter; for several names, keys are their values with a space between
 ---@return table<string, table<string, any>>

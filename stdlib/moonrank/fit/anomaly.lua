@@ -120,7 +120,8 @@ function Step:bad_list()
   return ok and list or nil
 end
 
--- Computes the batch again, and returns a text that names the operation that first produces NaN or infinity.
+-- Computes the batch again, and returns a text that names the operation that first produces NaN or infinity, or says
+-- that none does this time.
 function Step:cause(kind)
   local was = core.detect_anomalies(kind)
   local ran, ok, message = pcall(self.again, self, function() self._objective:of_batch(self._batch) end)
@@ -173,7 +174,8 @@ function Step:expect_finite(value)
 end
 
 ---Raises the error `message`, which evaluating validation or test raised. If the error is about
----NaN or infinity, adds the part, `when`, and the parameter tensor that is not finite to the message.
+---NaN or infinity, adds to the message the part, `when`, and the first parameter tensor that is not
+---finite, if there is one.
 ---@param part string    "valid" or "test"
 ---@param when string    such as "after epoch 3"
 function M.part_failed(plan, part, when, message)

@@ -95,7 +95,8 @@ local function settings_of(plan, round)
 end
 
 -- Returns the text of the script's functions (code and captured values) at the start of the training. If an earlier
--- training of this process used the same checkpoint file, returns the text from before that training.
+-- training of this process used the same checkpoint file, and the text has not changed since, returns the text from
+-- before that training.
 local function code_of(plan, texts)
   local now, before = script_code.of(plan, texts), computed[plan.checkpoint.path]
   return before and before.left == now and before.start or now
@@ -143,7 +144,7 @@ local function may_grow(plan, texts)
   return not selection.data or was % selection.every == 0 or texts.epoch ~= tostring(was)
 end
 
--- Settings that a script passes under another name, or that it does not pass.
+-- What errors call some settings of a checkpoint: the option's name if it differs, or words if there is no such option.
 local shown_names = { measured = "metrics", start = "the model's initial parameters" }
 
 local most_shown <const> = 3
@@ -164,7 +165,8 @@ end
 -- Raises an error if the checkpoint belongs to a training with other settings, other functions of the script, or
 -- another numerics version.
 local function compare(self, texts)
-  local before = {}  -- by round of renamings, the settings with former names; made when a setting in the file differs
+  -- the settings with former names of options, by round of renamings; made when a setting in the file differs
+  local before = {}
   for _, name in ipairs(settings) do
     local was, now = texts["setting " .. name], { self._settings[name] }
     local is_same = was == now[1] or name == "epochs" and may_grow(self._plan, texts)
@@ -235,8 +237,8 @@ local function check_together(self)
     .. "that no other training writes", self._plan.checkpoint.path, own, first)
 end
 
----Makes the object that writes and reads the checkpoint file of a training. It does nothing if the
----training has no option `checkpoint`.
+---Makes the object that writes and reads the checkpoint file of a training. Its methods `open`, `after`
+---and `ended` do nothing if the training has no option `checkpoint`.
 ---@return mr.fit.Keeper
 function M.new(plan, run)
   return setmetatable({ _plan = plan, _run = run, _kept = false, _written = core.clock(), _settings = false,

@@ -30,7 +30,7 @@ end
 ---@param mean boolean     whether the summed gradient is divided by the number of lists that count
 ---@param clip? mr.Clip    clips the summed gradients
 ---@return number loss      sum over the lists of all processes
----@return number counted   number of lists of all processes that count
+---@return number counted   number of lists of all processes that count, or the sum of their weights
 function Group:step(optimizer, loss, counted, mean, clip)
   self._stop = self._stop or core.interrupted()
   local total, all, stop = core.sum_gradients(self._parameters, loss, counted, self._stop, mean)

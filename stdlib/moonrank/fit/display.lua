@@ -19,8 +19,8 @@ function M.start(plan, run)
   return setmetatable({ _plan = plan, _run = run, _line = line }, Display)
 end
 
----Prints from which epoch of its checkpoint file the training continues; prints nothing if the
----training begins at the first epoch.
+---Prints from which epoch of its checkpoint file the training continues, or that it is complete.
+---Prints nothing if the training begins at the first epoch, or shows no progress line.
 function Display:resumed()
   local plan, run = self._plan, self._run
   if not self._line or run.resumed == 0 then return end

@@ -22,7 +22,7 @@ local M = {}
 local Epochs = {}
 Epochs.__index = Epochs
 
--- Returns true if every epoch launches the same kernels on the GPU, so that a recorded epoch can be replayed.
+-- Returns true if every epoch is known to launch the same kernels on the GPU, so that a recorded epoch can be replayed.
 local function repeats(plan, device)
   return device == "cuda" and not plan.group and not plan.interactions and (not plan.shuffle or plan.steps <= 1)
     and dataset.is(plan.train) and not plan.clip and not plan.schedule and check.field(plan.model, "repeats")
@@ -68,7 +68,8 @@ function M.start(plan)
   }, Epochs)
 end
 
--- Returns an iterator over the batches of an epoch, which are cached if all epochs have the same ones.
+-- Returns an iterator over the batches of an epoch. If recorded epochs can be replayed on the GPU, the batches are made
+-- only once.
 function Epochs:batches(epoch)
   local plan, group, train = self._plan, self._group, self._plan.train
   local how = { size = plan.batch, rows = plan.batch_rows, shuffle = plan.shuffle and not self._repeats,
@@ -131,7 +132,8 @@ function Epochs:step(batch)
   return self:_take_step(value, counted)
 end
 
--- Takes a step on every batch of an epoch. Calls `after` with the batches, the counted lists and the loss so far.
+-- Takes a step on every batch of an epoch. After each batch, calls `after` with the number of batches so far, the
+-- number of lists that counted, and the sum of their losses (nil on the GPU).
 function Epochs:pass(epoch, after)
   local lists, done = 0, 0
   for batch in self:batches(epoch) do
@@ -144,7 +146,8 @@ function Epochs:pass(epoch, after)
   return lists
 end
 
--- Returns the optimizer's options as text. A recorded epoch contains them, so it is replayed while they stay.
+-- Returns the optimizer's options as text. A recorded epoch contains their values, so it is replayed only while they do
+-- not change.
 local function rates(optimizer)
   local parts = {}
   for name, value in pairs(optimizer.options) do

@@ -27,7 +27,7 @@ function Learner:parameters()
   return table.move(self._own, 1, #self._own, #all + 1, all)
 end
 
--- Name of a state of the loss among the buffers of a snapshot.
+-- Returns the name of the loss's state number `number` among the buffers of a snapshot of model and loss.
 local function name_of(number) return ("of the loss, %d"):format(number) end
 
 ---Returns true for the name of a state of the loss among the buffers of a snapshot.

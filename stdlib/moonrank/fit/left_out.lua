@@ -1,5 +1,5 @@
 -- Warns before training if many lists do not count in the loss, because no order of their rows changes the metric of
--- the loss's bounds. The warning counts the reasons.
+-- the loss's bounds, or if all lists that count have weight 0. The first warning counts the reasons.
 local check = require "moonrank.check"
 local list_stats = require "moonrank.bounds.list_stats"
 
@@ -35,8 +35,8 @@ local warned = {}
 function M.warn(plan)
   local lists, loss = check.field(plan.train, "lists"), plan.loss
   local metric = check.field(loss, "_bounds_metric")
-  -- Both warnings are omitted in two cases. If the script defined the loss or the dataset, it is unknown which lists
-  -- count. Lists of interactions always count, because each has a relevant row and another row.
+  -- No warning is given in two cases. If the script defined the loss or the dataset, it is unknown which lists count.
+  -- Lists of interactions always count, because each has a relevant row and another row.
   if not metric or plan.interactions or not check.is_lists(lists) then return end
   local plain = lists:with_weights()
   if lists:has_weights() and loss:count(lists) == 0 and loss:count(plain) > 0 then

@@ -76,7 +76,10 @@ local function check_candidates(o)
     local data = o[role]
     if candidates.is(data) then
       check.expect(role ~= "train", "mr.fit", "train", data, "a dataset: fold.train")
-      check.expect(data.part == role, "mr.fit", "part of " .. role, data.part, "fold:candidates{part = '%s'}", role)
+      if data.part ~= role then
+        check.fail("mr.fit: the option %s has candidates of part '%s'. Pass fold:candidates{part = '%s'}", role,
+          data.part, role)
+      end
     end
   end
 end
@@ -102,9 +105,10 @@ local function check_batch(o)
 end
 
 local function check_loss(o)
-  check.expect(o.loss ~= nil, "mr.fit", "loss", o.loss, "one of mr.losses, as mr.losses.ndcg{}")
+  check.expect(o.loss ~= nil, "mr.fit", "loss", o.loss, "a loss such as mr.losses.ndcg{}")
   if o.reduction == "rows" and not check.field(o.loss, "pointwise") then
-    check.expect(false, "mr.fit", "loss", tostring(o.loss), "a pointwise loss (%s) because of reduction = 'rows'",
+    check.expect(false, "mr.fit", "loss", tostring(o.loss), "a pointwise loss (%s, a loss defined with rows, or a sum "
+      .. "of these) because of reduction = 'rows'",
       table.concat(check.names(require "moonrank.losses.pointwise"), ", "))
   end
   if not check.field(o.loss, "_row_weights") then return end

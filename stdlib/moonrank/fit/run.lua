@@ -49,7 +49,8 @@ local shown_of = setmetatable({}, { __mode = "k" })
 ---@field replayed integer                  number of epochs that the GPU replayed from a recording of an earlier epoch
 ---@field name string                       the option `name` of mr.fit
 local Run = check.class "mr.Run"
-for _, name in ipairs{ "best", "test", "scores" } do Run["get_" .. name] = function() end end  -- nil is no error
+-- these fields may be absent, which is not an error
+for _, name in ipairs{ "best", "test", "scores" } do Run["get_" .. name] = function() end end
 
 ---Makes an empty run for a training that has not begun.
 function M.new(plan)

@@ -61,7 +61,9 @@ local function check_grades(plan, role, data)
   if role ~= "train" then table.move(measured, 1, #measured, #graded + 1, graded) end
   for _, each in ipairs(graded) do
     local ok, message = check.attempt(each.check_gains, each, lists)
-    if not ok then check.fail("mr.fit: %s of %s: %s", each.name, role, check.reason(message)) end
+    if not ok then
+      check.fail("mr.fit: metric '%s' on the data of the option %s: %s", each.name, role, check.reason(message))
+    end
   end
 end
 

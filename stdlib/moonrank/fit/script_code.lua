@@ -53,7 +53,7 @@ function M.changes(was, now, before)
   local changed = was ~= now and code.changes(was, now, before)
   if not changed then return nil end
   changed = changed:gsub('run%.defined%["(.-)"%]', "%1"):gsub("run%.objects%.", "")
-  -- a bound that the script gave as a function keeps it in these fields
+  -- a bound that is a script's function is kept in these fields of the loss; messages call it ".bound"
   return (changed:gsub("%.options%.bound%.apply%.apply%.f%f[^%w_]", ".bound"))
 end
 

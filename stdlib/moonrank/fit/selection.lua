@@ -22,7 +22,8 @@ local M = {}
 -- Returns the option `correct` of candidates, such as "rank"; false for other data.
 local function correction_of(data) return candidates.is(data) and data.correct end
 
--- Removes a correction's suffix: "ndcg@10[corrected]". It is an error without candidates that correct.
+-- Removes the suffix of a correction from a metric's name, as in "ndcg@10[corrected]". Such a name is an error unless
+-- candidates of valid or test correct metrics in this way.
 local function uncorrected(o, data, name)
   local inner, called = tostring(name):match "^(.-)%[([%w_]+)%]$"
   for how, correction in pairs(corrections.all) do

@@ -53,7 +53,8 @@ function M.prepare(o, given)
   end
   if config.objective == "loss" then
     check.expect(given.loss ~= nil, "mr.fit", "loss", given.loss,
-      "one of mr.losses, or an objective of XGBoost: mr.models.trees{objective = 'rank:ndcg'}")
+      "a loss such as mr.losses.ndcg{}, or trees with an objective of XGBoost: "
+      .. "mr.models.trees{objective = 'rank:ndcg'}")
   else
     check.leave_out("mr.fit", "loss", given.loss,
       "the trees' objective is '%s', and only trees with objective = 'loss' take a loss", config.objective)
@@ -65,7 +66,7 @@ end
 -- Raises an error if the dataset `data` has no features, or another number of features than the trees.
 local function check_features(role, data, columns)
   local features = check.field(data, "features")
-  check.expect(features, "mr.fit", "features of " .. role, nil, "features, which trees score")
+  check.expect(features, "mr.fit", "features of " .. role, nil, "a dataset with features, which trees need")
   check.length("mr.fit", "a row of " .. role, features:size(2), columns, "one for each feature of the trees")
 end
 
@@ -117,7 +118,8 @@ function M.held(model, data)
 end
 
 -- Returns `lists` with weights as an XGBoost objective needs them: one per list for ranking objectives; one per row for
--- others, so that every row becomes a list. Other lists are returned unchanged.
+-- others, so that every row becomes a list. Lists without weights are returned unchanged, and so are all lists if the
+-- objective is "loss".
 local function xgboost_lists(objective, lists)
   if not lists:has_weights() or objective == "loss" then return lists end
   if objective:match "^rank:" then
@@ -204,7 +206,9 @@ function Rounds:run(epoch, after)
   local _ <close> = random.of_step(plan.seed, epoch)
   local values = losses.times_list_weights(grow(self, epoch), self._lists)
   local total, counted = values:sum():item(), plan.loss:count(self._lists)
-  if total - total ~= 0 then check.fail("mr.fit: the loss of round %d is %s", epoch, tostring(total)) end
+  if total - total ~= 0 then
+    check.fail("mr.fit: the loss of round %d is %s, expected a finite number", epoch, check.found(total))
+  end
   plan.model._booster, plan.model._rounds = self._booster, self._booster.rounds
   if after then after(1, counted, total) end
   return plan.reduction == "sum" and total or counted > 0 and total / counted or 0
@@ -230,7 +234,10 @@ function Rounds:read(by_name, epoch, best)
     return snapshots, function() end
   end
   local booster = model:_read(by_name)
-  if booster.rounds ~= epoch then check.fail("it has trees of %d rounds, expected %d", booster.rounds, epoch) end
+  if booster.rounds ~= epoch then
+    check.fail("the file has trees of %d rounds, expected %d, the number of rounds in its metadata", booster.rounds,
+      epoch)
+  end
   for k, rounds in ipairs(best) do snapshots[k] = rounds > 0 and { booster = booster, rounds = rounds } end
   return snapshots, function()
     local config = model.config

@@ -49,7 +49,8 @@ local function add_class(lines, class, fields)
   end
 end
 
--- Returns the name of the local table to which a class's methods are added, or the name of a method in this table.
+-- Returns a name with "_" in place of dots. It is the name of the local table to which a class's methods are added
+-- ("mr_Run"), or of a method in this table ("mr_Run:plot").
 local function owner_of(path) return (path:gsub("%.", "_")) end
 
 local function finished(lines) return (table.concat(lines, "\n"):gsub(" +\n", "\n")) end

@@ -50,7 +50,7 @@ local function forms_of(word)
   return forms
 end
 
--- True if `word` is the name of an option in Moonrank, or the name that another library gives to the option.
+-- True if `word` is the name of `entry` (an option or a field), or a name that another library gives to it.
 local function is_called(entry, word)
   if entry.name:lower() == word then return true end
   for _, other in ipairs(entry.also or {}) do
@@ -60,7 +60,7 @@ local function is_called(entry, word)
 end
 
 -- Returns the search score of a word in a document, which is 0 if the word does not occur. Also returns the document's
--- option that has the word as its name, if there is one.
+-- first option or field that has the word as its name, or as its name in another library.
 local function score_of(document, word)
   local name = document.path:lower()
   local score, named = 0, nil
@@ -120,7 +120,7 @@ end
 ---@return { path: string, summary: string, score: integer }[]
 function M.find(documents, topic)
   local hits = matching(documents, topic:gsub("[()]", " "), false)
-  -- "loss.item" is then searched as "loss" and "item". A name of Moonrank that does not exist is not divided.
+  -- If nothing was found, "loss.item" is searched as "loss" and "item". A topic that begins with "mr." is not divided.
   if #hits == 0 and not topic:find "^mr%." then hits = matching(documents, topic:gsub("[()._]", " "), false) end
   if #hits == 0 then hits = matching(documents, topic, true) end
   table.sort(hits, function(a, b)

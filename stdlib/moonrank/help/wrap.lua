@@ -37,7 +37,8 @@ local function item_of(line)
   return mark, line:sub(#mark + 1)
 end
 
--- Appends a paragraph or list item. The first of its original `lines` begins with the list mark.
+-- Appends a paragraph or list item, whose original lines are `lines`. It is filled again only if one of them is too
+-- long. The first line may begin with a list mark.
 local function fill_paragraph(out, lines, width)
   local fits = true
   for _, line in ipairs(lines) do fits = fits and width_of(line) <= width end

@@ -59,7 +59,7 @@ local function sum_of(terms, values)
     local sum
     for _, term in ipairs(terms) do
       local value = values(term.loss, scores, lists)
-      if term.factor == 0 then  -- a term with an infinite value adds nothing, too
+      if term.factor == 0 then  -- a term with the factor 0 adds nothing, even if its value is infinite
         value = core.times_slope(value, core.full({ #value }, 0, value.dtype, value.device))
       elseif term.factor ~= 1 then
         value = value * term.factor

@@ -32,13 +32,14 @@ local M = {}
 ---@field options table      options that the loss was made with; bound and metric are objects
 local Loss = check.class("mr.Loss")
 Loss.repeats, Loss.pointwise, Loss._counts_all = false, false, false
--- function that computes values, first and second derivatives of the loss without its bound; or false. Digests of kept
--- sweeps contain the field's name.
+-- function that computes values, first and second derivatives of the loss without its bound; or false. The field must
+-- keep its name, because stores of earlier sweeps have digests that contain it.
 Loss._curvature = false
 Loss._gains = false  -- metric whose gains (the worth of grades) the loss sums up; false if the loss uses no gains
 Loss._parameters = false
 Loss._unbounded = false  -- function that computes the loss without its bound, if `_smooth` includes the bound
--- function of model and batch that computes what else the loss needs, such as sums over the catalogue; or false
+-- function of model and batch that computes what the loss needs besides scores and lists, such as sums over the
+-- catalogue; or false
 Loss._prepare = false
 -- function of a training's interactions that returns the loss's state: an array of tables whose field `value` is a
 -- tensor; or false
@@ -81,8 +82,8 @@ local function unbounded(self, scores, lists)
 end
 M.unbounded = unbounded
 
--- Returns values per list, with 0 for lists whose rows all have weight 0. Such lists do not count in means, but some
--- bounds move the value 0 elsewhere.
+-- Returns values per list, with 0 for lists whose rows all have weight 0. Such lists do not count in means, but a bound
+-- may turn their value 0 into another value.
 local function without_zero_weights(x, lists)
   local weights = lists:has_weights() and lists:row_weights_like(x)
   return weights and core.times_slope(x, lists:sum(weights):gt(0):to(x.dtype)) or x
@@ -216,7 +217,8 @@ function M.on_counted(metric, f)
     local same = lists:to(scores.dtype)
     local counted = list_stats.counted(metric, same, scores.device)
     if #counted == same.count then return f(scores, same) end
-    core.checked_values(no_values, scores)  -- `f` would count the entry of a NaN in the lists that it gets
+    -- checks all scores here, because `f` gets only some of the lists and would name the wrong entry for a NaN
+    core.checked_values(no_values, scores)
     if #counted == 0 then return smooth.nrbp_loss(scores, same) * 0 end
     local numbers = counted:to("cpu")
     local some = core.distinct_rows(scores, same:rows_of(numbers):to(scores.device))
@@ -285,8 +287,11 @@ function M.by_slope(what, options)
   local where = "mr.losses." .. what.name
   local bound, none = bounds.resolve(options.bound), bounds.resolve "none"
   if what.pointwise and not bound.affine then
-    check.fail("%s: bound is '%s', expected an affine bound, because this loss compares single rows and does not "
-      .. "depend on a ranking", where, bound.name)
+    local names = {}
+    for i, line in ipairs(core.affine_bounds()) do names[i] = line.name end
+    table.sort(names)
+    check.fail("%s: bound is '%s', expected an affine bound (%s), because this loss compares single rows and does not "
+      .. "depend on a ranking", where, bound.name, table.concat(names, ", "))
   end
   local of = metrics.parse(what.of)
   local counted = bound == none and what.counted or of

@@ -55,8 +55,8 @@ M.relevant = declare("mr.losses.RelevantGradeOptions", {
   { "relevant", "number", default = 1, above = 0, help = "smallest grade of a relevant row" },
 })
 
--- Maps each option of losses that only mr.fit can apply to the reason for this. A loss that is used without mr.fit
--- refuses these options.
+-- Maps options of losses that need mr.fit to the reason for this. A program that computes losses through the C
+-- interface, without mr.fit, may not pass them; `learn` is allowed if the program trains the loss's parameters.
 M.only_fit = {
   learn = "only mr.fit and moonrank.torch train the parameters of a loss",
   regularize = "only mr.fit sees the factors of a model. Use the optimizer's weight decay",

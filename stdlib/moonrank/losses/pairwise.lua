@@ -101,7 +101,7 @@ end
 -- `name` (MR_PAIR_FORMS in kernels/losses/pairs/pair_forms.h), or from `values` and `curvature`. These functions get
 -- the value of the option `option`. By default the loss's bounds are those of the number of wrongly ordered pairs.
 local function of_pairs(name, o, option, values, curvature, counted)
-  -- digests of kept sweeps contain the name `curvature`
+  -- stores of earlier sweeps have digests of code that contain the name `curvature`
   values, curvature = values or core[name .. "_loss"], curvature or core[name .. "_derivatives"]
   o.metric = metrics.parse(o.metric)
   return loss.by_slope({ name = name, metric = "auc", of = o.metric, counted = counted or "wrong_pairs",
@@ -182,7 +182,8 @@ local all_pairs_options = declare("mr.losses.AllPairsOptions", {
 }, counted_pair_options)
 
 -- Returns the factor, at least 1, by which ranknet_all_pairs multiplies pairs of unequal grades: the number of pairs
--- with equal grades divided by half the number of other pairs. The targets 1, 1/2 and 0 are then equally frequent.
+-- with equal grades divided by half the number of other pairs. The targets 1, 1/2 and 0 are then equally frequent,
+-- unless there are too few pairs with equal grades.
 local function balanced(equal, pairs) return (2 * equal / (pairs - equal):maximum(1)):maximum(1) end
 local function pairs_of(lists)
   local sizes = lists.sizes:double():to("cpu")
@@ -194,7 +195,8 @@ local function balanced_over(lists)
   return balanced(equal:sum():reshape(1), pairs:sum():reshape(1)):item()
 end
 
--- Returns a function that counts pairs of rows, a pair of unequal grades `upsample` times (or as `balanced`).
+-- Returns a function that counts pairs of rows. A pair of unequal grades counts `upsample` times or, if `upsample` is
+-- "list", as often as `balanced` returns for its list.
 local function counts_pairs(upsample)
   return function(lists)
     local equal, pairs = pairs_of(lists)

@@ -48,7 +48,7 @@ local function constants(n, scale)
   return { count = n, scale = row(scale), least = row(least), most = row(most), signs = row(signs) }
 end
 
--- Moves the parameters {a, b, s+, s-, gamma, ...} back into their ranges; gamma begins at max(-a, b - 1).
+-- Moves the parameters {a, b, s+, s-, gamma, ...} back into their ranges; the range of gamma begins at max(-a, b - 1).
 local function project(parameters, by)
   core.restore(parameters, tensors.no_grad(function()
     local x = (parameters:detach() * by.scale):maximum(by.least):minimum(by.most)

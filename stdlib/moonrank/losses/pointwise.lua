@@ -68,7 +68,7 @@ function M.bce(options) return of_relevant("bce", core.binary_cross_entropy_loss
 ---Example: `mr.losses.squared_hinge()(mr.tensor{0.5, 0}, mr.lists{{1, 0}}):item()   --> 0.625`
 function M.squared_hinge(options) return of_relevant("squared_hinge", core.squared_hinge_loss, options) end
 
--- Returns true for a table and a one-dimensional tensor of real numbers with at least one entry.
+-- Returns true for a table, and for a one-dimensional tensor of real numbers, if it has at least one entry.
 local function is_thresholds(value)
   if check.is_tensor(value) then return value.dims == 1 and #value > 0 and value.dtype ~= "int64" end
   return type(value) == "table" and #value > 0
@@ -77,7 +77,7 @@ end
 local ordinal_options = declare("mr.losses.OrdinalOptions", {
   { "levels", "integer", least = 1, most = 10000, shown = "the number of thresholds, else 4", help = "largest grade" },
   { "thresholds", "number[]|mr.Tensor", shown = "k - 1/2", accept = is_thresholds,
-    expected = "a number for each grade, in a list or in a tensor {grades} of real numbers",
+    expected = "a table of numbers, one for each grade, or a tensor {grades} of dtype float32 or float64",
     help = "one threshold for each grade k from 1, in ascending order; a tensor with `requires_grad` is learned" },
   { "learn", "boolean", shown = "false, except for a tensor with `requires_grad`",
     help = "whether thresholds are parameters, which training updates together with the model's" },
@@ -87,8 +87,8 @@ local ordinal_options = declare("mr.losses.OrdinalOptions", {
 local function check_rising(where, given)
   for k, threshold in ipairs(given) do
     if not check.is_finite(threshold) or k > 1 and threshold <= given[k - 1] then
-      check.fail("%s: thresholds[%d] is %s, expected finite numbers, each larger than the one before", where, k,
-        tostring(threshold))
+      check.fail("%s: thresholds[%d] is %s, expected a finite number, larger than the threshold before it", where, k,
+        check.found(threshold))
     end
   end
 end

@@ -11,14 +11,14 @@ local of_lists = setmetatable({}, { __mode = "k" })  -- maps lists (mr.Lists) to
 function M.with(lists, probabilities)
   local where = "lists:drawn"
   if not check.is_tensor(probabilities) or probabilities.dims ~= 1 or probabilities.dtype == "int64" then
-    check.expect(false, where, "probabilities", probabilities, "a tensor of one number per row")
+    check.expect(false, where, "probabilities", probabilities, "a tensor {rows} of dtype float32 or float64")
   end
   check.length(where, "probabilities", #probabilities, lists.rows, "one for each row")
   local q = probabilities:detach()
   local least, most = 1, 1
   if #q > 0 then least, most = q:min():item(), q:max():item() end
   if not (least > 0 and most < math.huge) then
-    check.expect(false, where, "probabilities", least > 0 and most or least, "numbers above 0")
+    check.expect(false, where, "an entry of probabilities", least > 0 and most or least, "a finite number above 0")
   end
   local same = lists:to(lists.relevance.dtype)
   of_lists[same] = q

@@ -7,8 +7,9 @@ local tensors = require "moonrank.tensor"
 
 local M = {}
 
--- Returns the k-th largest score of each user of a batch, among `sampled`, which has the scores of the list of one
--- interaction in each row, and the user's items in train; -inf for a user with fewer scores.
+-- Returns, for each interaction of a batch, the k-th largest score of its user: among the scores in the interaction's
+-- row of `sampled`, and those of the user's items in train. The latter leave out some items of the most active users.
+-- The result is -inf for a user with fewer than k scores.
 local function kth_largest(state, step, sampled, o)
   local model, batch, count = step.model, step.batch, step.batch.size
   if not state.items then
@@ -48,7 +49,7 @@ end
 ---@param sl mr.Loss        SL without a bound
 ---@param o table           options k, tau_beta, every and share of mr.losses.sl_at_k
 function M.of_users(of_lists, sl, o)
-  local states = setmetatable({}, { __mode = "k" })  -- by the interactions of a training
+  local states = setmetatable({}, { __mode = "k" })  -- states of the loss, by the interactions of a training
   local keep, take = prepared.new()
   local keep_weight, take_weight = prepared.new()
   local values, bounded = of_lists._smooth, of_lists._apply
@@ -61,11 +62,12 @@ function M.of_users(of_lists, sl, o)
 
   function of_lists._prepare(model, batch)
     if not check.field(batch, "interactions") then return end
-    -- with the estimates from before the step: the loss may be several terms of a sum
+    -- uses the estimates from before the step, because a loss that occurs twice in a sum changes them when it is
+    -- computed
     keep(batch.lists, { model = model, batch = batch, value = of_lists._states(batch.interactions)[1].value })
   end
 
-  -- The weight multiplies the bounded loss, in `_apply`.
+  -- The weight is not applied here: it multiplies the bounded loss, in `_apply`.
   function of_lists._smooth(scores, lists)
     local step = take(lists)
     if not step then return values(scores, lists) end

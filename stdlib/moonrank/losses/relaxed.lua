@@ -45,8 +45,8 @@ function M.soft_rank(options)
   end)
 end
 
--- Options of mr.losses.neural_ndcg. Outside the limits of `tau`, scores divided by `tau`, or their sums, overflow a
--- double.
+-- Options of mr.losses.neural_ndcg. The limits of `tau` keep float32 scores divided by `tau`, and their sums, within
+-- the range of a double.
 local neural_options = declare("mr.losses.NeuralOptions", {
   { "tau", "number", default = 1, least = 1e-15, most = 1e100, help = "temperature of the softmax" },
   { "iterations", "integer", default = 50, least = 0, most = 1000,

@@ -121,7 +121,8 @@ end
 function M.full_softmax(options)
   local o = catalogue_options:read("mr.losses.full_softmax", options)
   if o.over == "catalogue" then return over_catalogue(o) end
-  o.over = nil  -- the option's default is not stored, so that settings equal those from before the option existed
+  -- the default of `over` is not stored, so that settings equal those in files from before the option existed
+  o.over = nil
   return made("full_softmax", o, function(scores, lists, relevant)
     return relevant:times_weights(log_sum(scores, lists, "all", o.tau)) - relevant:mean(relevant:of(scores) / o.tau)
   end)
@@ -138,7 +139,7 @@ local sampled_options = declare("mr.losses.SampledSoftmaxOptions", {
     help = "logarithms of probabilities q that are subtracted from scores: none; both: log q of every row; negatives: "
       .. "log(n q) of the n rows that are not relevant" },
   { "probabilities", "number|mr.Tensor", accept = is_probability, shown = "those of the lists (lists:drawn)",
-    expected = "a number above 0 and at most 1, or a tensor of such a number for each item",
+    expected = "a number above 0 and at most 1, or a tensor with such a number for each item",
     help = "probability q with which each row was drawn; for uniform draws, 1 / the number of items. A tensor has the "
       .. "probability of each item, and needs mr.fit, whose batches have items" },
 }, full_options)
@@ -188,7 +189,7 @@ function M.sampled_softmax(options)
   if o.correction == "none" and o.probabilities then
     check.fail "mr.losses.sampled_softmax: probabilities needs correction = 'both' or 'negatives'"
   end
-  -- The default of the option `correction` is not stored, so that settings equal those from before the option existed.
+  -- The default of `correction` is not stored, so that settings equal those in files from before the option existed.
   if o.correction == "none" then o.correction = nil end
   local made_of = made("sampled_softmax", o, function(x, lists, relevant)
     local beside = relevant.lists:spread(log_sum(x, lists, "others", 1)) - relevant:of(x)

@@ -44,7 +44,8 @@ local soft_top_options = declare("mr.losses.SoftTopOptions", {
   { "tau", "number", default = 1, least = 1e-15, most = 1e15, help = "temperature: a small one makes the choice hard" },
 }, shared.relevant, shared.slope)
 
--- Makes a loss of a soft choice of the first k rows. `of` names the loss in the core, `metric` lacks the cutoff.
+-- Makes a loss of a soft choice of the first k rows. `of` is the name of the loss in the core, and `metric` the name of
+-- the metric without the cutoff k.
 local function of_mask(name, of, metric, options)
   local o = soft_top_options:read("mr.losses." .. name, options)
   local function values(scores, lists) return core.soft_top_loss(scores, lists, of, o.k, o.tau, o.relevant) end

@@ -142,7 +142,8 @@ function Reader:words()
   return "<mtext>" .. table.concat(words, " ") .. "</mtext>"
 end
 
--- Parses an operand and the fractions that follow it. Returns the MathML, and the kind of a name (see `name_of`).
+-- Parses words in a row, or an operand and the fractions that follow it. Returns the MathML, and the kind of a name
+-- (see `name_of`).
 function Reader:fraction()
   local words = self:words()
   if words then return words, "word" end

@@ -47,7 +47,8 @@ local function class_names(all)
   return check.names(found)
 end
 
--- Returns the file of a class: the page of its module for a class within a module, else a page of its own.
+-- Returns the file of the page that describes a class or an option table. A class within a module, such as
+-- mr.sweep.Trial, is on the page of the module.
 local function file_of_class(self, name, modules)
   if self.is_options[name] then return ("options_%s.html"):format(name:gsub("^mr%.", ""):gsub("%.", "_")) end
   local own = name:match "^mr%.(%u%w*)$"

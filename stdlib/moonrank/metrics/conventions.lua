@@ -12,8 +12,8 @@ local always = { gain = true, ties = true, empty = true, k = true }
 ---queries that training never saw.
 M.novelty_prefix = "new to training: "
 
--- Returns a convention, such as "ties", of evaluations by this metric. A metric under a bound leaves out lists that no
--- ordering changes. One that sums gains ignores `relevant`, and always states its gain.
+-- Returns a convention, such as "ties", of evaluations by this metric. A metric under a bound leaves out lists on which
+-- no ordering changes the metric. A metric that sums gains ignores `relevant`, and always states its gain.
 local function value_of(metric, option)
   if type(metric) == "table" and rawget(metric, "kept") then return metric.kept[option] end
   if option == "empty" then return metric.empty end
@@ -53,8 +53,8 @@ function M.line(metrics)
   return table.concat(parts, "; ")
 end
 
----Returns the conventions in which two metrics differ: "gain is exp2 for 'a' and linear for 'b'". If no convention that
----both metrics have differs, returns all conventions of both.
+---Returns the conventions in which two metrics differ: "gain is 'exp2' for 'a' and 'linear' for 'b'". If no convention
+---that both metrics have differs, returns all conventions of both.
 ---@param of_a string  what to call the metric `a` in the text, such as "'a'"
 ---@param of_b string  what to call the metric `b`
 function M.difference(a, b, of_a, of_b)
@@ -62,7 +62,7 @@ function M.difference(a, b, of_a, of_b)
   for _, each in ipairs(said) do
     local x, y = value_of(a, each[1]), value_of(b, each[1])
     if x ~= nil and y ~= nil and x ~= y then
-      parts[#parts + 1] = ("%s is %s for %s and %s for %s"):format(each[2], x, of_a, y, of_b)
+      parts[#parts + 1] = ("%s is '%s' for %s and '%s' for %s"):format(each[2], x, of_a, y, of_b)
     end
   end
   if #parts > 0 then return table.concat(parts, "; ") end

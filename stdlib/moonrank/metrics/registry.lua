@@ -90,7 +90,7 @@ local metric_options = declare("mr.metrics.Options", metric_rows, M.conventions)
 function M.option(default, help, shown)
   return { "metric", "string|mr.Metric", default = default, shown = shown, help = help,
     accept = function(value) return type(value) == "string" or M.is(value) end,
-    expected = "a metric: its name, or a value such as mr.metrics.ndcg{k = 10}" }
+    expected = "a metric: its name, or an object such as mr.metrics.ndcg{k = 10}" }
 end
 
 -- Returns true if the metric needs only ranks of relevant rows. Under exp2_plus_one every row has a gain.
@@ -112,7 +112,8 @@ end
 ---with the mean over all orders of tied rows. Rows other than relevant ones then need no rank.
 function methods:reads_first() return self.k ~= nil and reads_few(self) end
 
--- Returns what a direct call gives for lists without relevant rows. DCG keeps its definition (exp2_plus_one).
+-- Returns the rule by which a direct call treats lists without relevant rows. Under empty = "skip", DCG is computed by
+-- its definition, because with gain = "exp2_plus_one" it is not 0.
 local function own_rule(metric)
   if metric.empty ~= "skip" or not metric.zero then return metric.empty end
   return metric.base == "dcg" and "definition" or "zero"
@@ -186,7 +187,8 @@ end
 -- Returns the metric's name at the beginning of a text such as "ndcg@10". Without one, raises an error.
 local function base_of(text)
   if type(text) ~= "string" then
-    check.fail_in_call("metric is %s, expected the name of a metric", check.found(text))
+    check.fail_in_call("metric is %s, expected a metric: its name, or an object such as mr.metrics.ndcg{k = 10}",
+      check.found(text))
   end
   local zero = text:find("\0", 1, true)
   if zero then

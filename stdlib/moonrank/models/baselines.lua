@@ -65,8 +65,8 @@ local function is_fold(value)
 end
 
 local declare = declarations.declare
-local fold = { "fold", "mr.Fold", required = true, accept = is_fold, expected = "a fold, as ratings:folds{k = 3}[1]",
-  help = "fold whose training part the model is made from" }
+local fold = { "fold", "mr.Fold", required = true, accept = is_fold,
+  expected = "a fold, such as ratings:folds{k = 3}[1]", help = "fold whose training part the model is made from" }
 local k = { "k", "integer", default = 100, least = 1, help = "number of neighbours of an item" }
 local shrink = { "shrink", "number", default = 0, least = 0, help = "added to the denominator of cosines" }
 local factors = { "factors", "integer", default = 50, least = 1, help = "number of singular vectors" }

@@ -88,12 +88,16 @@ end
 ---@param needed string[]    among "lists", "features", "users", "items"
 ---@param device? string     device of the model's parameters, where the batch's tensors must be
 function M.check_batch(kind, batch, needed, device)
-  check.expect(type(batch) == "table", "model " .. kind, "batch", batch, "{lists = ..., features = ...}")
+  if type(batch) ~= "table" then
+    check.expect(false, "model " .. kind, "batch", batch, "a batch with %s, as data:batches() gives it",
+      table.concat(needed, ", "))
+  end
   for _, name in ipairs(needed) do
     local is_there = name == "lists" and check.is_lists or check.is_tensor
     local found = is_there(rawget(batch, name)) and rawget(batch, name) or check.field(batch, name)
     if not is_there(found) then
-      check.fail("the model scores %s (%s), but the batch has none", name == "lists" and "rows of lists" or name, kind)
+      check.fail("model %s: batch.%s is %s, expected %s. Pass a batch of a dataset with %s", kind, name,
+        check.found(found), name == "lists" and "lists (mr.lists)" or "a tensor", name)
     elseif device and name ~= "lists" and found.device ~= device then
       check.fail("model %s: batch.%s is on %s, but the model is on %s. Pass data:to('%s'), or a batch of "
         .. "data:batches{device = '%s'}", kind, name, found.device, device, device, device)
@@ -150,7 +154,7 @@ function Model:catalogue_log_sums(users, tau)
   check.expect(check.is_tensor(users) and users.dtype == "int64" and users.dims == 1, where, "users", users,
     "a tensor of users' numbers: mr.tensor({1, 2}, {dtype = \"int64\"})")
   tau = tau or 1
-  check.expect(check.is_finite(tau) and tau > 0, where, "tau", tau, "a number above 0")
+  check.expect(check.is_finite(tau) and tau > 0, where, "tau", tau, "a finite number above 0")
   local p, q = vectors.recorded(self)
   return core.catalogue_log_sums(p:rows(users), q, tau)
 end
@@ -272,7 +276,8 @@ end
 ---model:parameters()[1]:sum():item()   --> 2.0
 ---```
 function Model:put(by_name)
-  check.expect(type(by_name) == "table", "model:put", "by_name", by_name, "a table of tensors by name")
+  check.expect(type(by_name) == "table", "model:put", "by_name", by_name,
+    "a table of tensors by name, as model:state() names them")
   local names, values = self:state()
   for i, name in ipairs(names) do
     local what = ("by_name['%s']"):format(name)

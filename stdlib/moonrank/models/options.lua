@@ -1,6 +1,5 @@
 -- Declares options that several models share, and options of models that scripts define. Also converts option values
 -- from the text in a saved file.
-local core = require "moonrank.core"
 local check = require "moonrank.check"
 local options = require "moonrank.options"
 local tensors = require "moonrank.tensor"
@@ -68,8 +67,7 @@ function M.check_storable(where, name, value)
   local is_text = kind == "string" and utf8.len(value)
   if kind == "boolean" or is_text or check.is_finite(value) or M.are_integers(value) then return end
   check.fail("%s: option %s is %s, which the file of a model cannot hold. Pass a finite number, a text in UTF-8, "
-    .. "true or false, or a list of integers", where, name,
-    kind == "number" and tostring(value) or kind == "string" and ("'%s'"):format(core.safe_text(value)) or "a " .. kind)
+    .. "true or false, or a table of integers", where, name, check.found(value))
 end
 
 -- Returns the type of an option whose default value is `default`. A default that is an integer gives the type "number".

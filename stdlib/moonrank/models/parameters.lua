@@ -4,7 +4,7 @@ local check = require "moonrank.check"
 
 local M = {}
 
--- Returns the names of `tensors` in the order `order`, which must have each once; sorted without `order`.
+-- Returns the names of `tensors` in the order `order`, which must contain each name once. Without `order`, sorts them.
 local function ordered(where, tensors, order)
   local known, names = {}, order or {}
   for name in pairs(tensors) do
@@ -35,7 +35,7 @@ end
 ---@return string[] names
 ---@return mr.Tensor[] values
 function M.listed(where, tensors, order)
-  check.expect(type(tensors) == "table", where, "the result", tensors, "tensors by name")
+  check.expect(type(tensors) == "table", where, "the result", tensors, "a table of tensors by name")
   local names, values, called = ordered(where, tensors, order), {}, {}
   for i, name in ipairs(names) do
     local x = tensors[name]

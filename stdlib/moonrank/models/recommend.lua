@@ -36,7 +36,8 @@ function Recommendations:of(user)
     end
     at = at + sizes[i]
   end
-  check.fail("there are no recommendations for user %s", tostring(user))
+  check.fail("there are no recommendations for user %s, because model:recommend was not called for this user",
+    tostring(user))
 end
 
 -- Returns a table with one row for each item that is recommended to one of the first `count` users.
@@ -113,7 +114,7 @@ local function parts_of(seen)
   if seen == nil then return {} end
   if type(seen) ~= "table" or getmetatable(seen) or check.field(seen, "lists") then return { part_of(seen, "seen") } end
   check.sequence("model:recommend", "seen", seen,
-    "expected a fold, a part, ratings or a list, {fold.train, fold.valid}")
+    "expected ratings, a dataset of users and items, a fold, or a table of these: {fold.train, fold.valid}")
   local parts = {}
   for i, each in ipairs(seen) do parts[i] = part_of(each, ("entry %d of seen"):format(i)) end
   return parts

@@ -21,10 +21,10 @@ end
 local function has_lists(value) return check.field(value, "lists") ~= nil end
 
 local train = { "train", "mr.Dataset", required = true, accept = has_lists,
-  expected = "a dataset with features, as fold.train", help = "features and grades to fit" }
+  expected = "a dataset with features, such as fold.train", help = "features and grades to fit" }
 local alpha = { "alpha", "number", default = 1, least = 0, help = "weight of the penalty" }
 local alpha_above_0 = { "alpha", "number", default = 1, accept = function(value) return value >= 1e-300 end,
-  expected = "a number above 0", help = "weight of the penalty, above 0" }
+  expected = "a finite number above 0, at least 1e-300", help = "weight of the penalty, above 0" }
 local intercept = { "intercept", "boolean", default = true, also = { "fit_intercept" },
   help = "fit an intercept, which is not penalised" }
 local dtype = { "dtype", "string", default = "float32", choices = { "float32", "float64" },
@@ -55,7 +55,8 @@ local function linear(o, weights, bias)
   }
 end
 
--- Returns features and grades minus their means (with an intercept), and the means.
+-- Returns features, grades, and the means of both. With an intercept, the means are subtracted from features and
+-- grades; without one, both are unchanged, and 0 is returned for each mean.
 local function centred(o, x, y)
   if not o.intercept then return x, y, core.full({ x:size(2) }, 0, "float64", "cpu"), 0 end
   local mean_x, mean_y = x:mean(1), y:mean():item()

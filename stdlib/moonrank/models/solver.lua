@@ -69,8 +69,9 @@ local function descend(o, set, w, fits)
   return changed
 end
 
--- Returns the numbers of the columns to descend over: those with a nonzero weight, and as many (or 64 if these are
--- fewer) of weight 0 with the largest slopes above the penalty.
+-- Returns the numbers of the columns to descend over: all columns with a nonzero weight, and those columns of weight 0
+-- whose slopes exceed the penalty most. There are at most as many of the latter as of the former, or 64 if that is
+-- more.
 local function working_set(o, w, slopes)
   local numbers, others = {}, {}
   for k, slope in ipairs(slopes) do

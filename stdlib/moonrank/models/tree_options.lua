@@ -149,7 +149,7 @@ function M.read(texts)
   for name, text in pairs(texts) do
     if name ~= "kind" then
       local row = tree_options.by_name[name]
-      if not row then check.fail("'%s' is not an option of mr.models.trees", core.safe_text(name)) end
+      if not row then check.fail("the file has the unknown option '%s' of mr.models.trees", core.safe_text(name)) end
       options[name] = model_options.from_text(text, row)
     end
   end

@@ -17,7 +17,8 @@ local function described(x)
     or check.kind(x)
 end
 
--- Raises an error unless `x` fits the model's type and device, `dims`, `count` (false: any) and `width`.
+-- Raises an error unless `x` is a tensor with the dtype and the device of the model's parameters, `dims` dimensions,
+-- `count` rows (false: any number) and, if given, `width` columns.
 local function check_tensor(model, what, x, dims, count, width)
   local first = model:parameters()[1]
   local fits = check.is_tensor(x) and x.dims == dims and x.dtype == first.dtype and x.device == first.device
@@ -28,8 +29,8 @@ local function check_tensor(model, what, x, dims, count, width)
     first.dtype, first.device)
 end
 
--- Returns the vectors of users and of items from the model's function `vectors`, differentiable and checked. Biases of
--- items become a further entry of their vectors, beside a 1 in those of users.
+-- Returns the vectors of users and of items from the model's function `vectors`, differentiable. Those of a script's
+-- model are checked. Biases of items become a further entry of their vectors, beside a 1 in those of users.
 local function joined(model)
   local users, items, biases = model._definition.vectors(model._view)
   if model._definition.built_in then return users, items end

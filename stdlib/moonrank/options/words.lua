@@ -28,35 +28,52 @@ end
 
 local articles = { boolean = "true or false", string = "a text", table = "a table", ["function"] = "a function" }
 
+local plurals = { string = "texts", integer = "integers", number = "numbers", table = "tables", any = "values",
+  ["false"] = "false" }
+
+-- Returns the elements of a type of arrays in words: "texts or numbers" for "(string|number)[]".
+local function elements_in_words(kind)
+  local words = {}
+  for i, each in ipairs(options.alternatives(kind:match "^%((.*)%)%[%]$" or kind:sub(1, -3))) do
+    words[i] = plurals[each] or each:find "%[%]$" and "tables of " .. elements_in_words(each)
+      or (options.declared[each] or each:find "^{") and "tables" or each .. " objects"
+  end
+  return table.concat(words, " or ")
+end
+
+-- Returns limits as they follow a noun: "of at least 1".
+local function after_noun(limits) return limits and " " .. limits:gsub("^at", "of at") or "" end
+
 local function expected_type(row, kind)
   if kind == "integer" or kind == "number" then
     local is_finite = kind == "number" and not row.infinite and not row.most and not row.below
     if row.above == 0 and not row.most and not row.below then
       return is_finite and "a positive finite number" or "a positive number"
     end
-    local limits = limits_of(row)
     local noun = kind == "integer" and "an integer" or is_finite and "a finite number" or "a number"
-    return limits and ("%s %s"):format(noun, limits:gsub("^at", "of at")) or noun
+    return noun .. after_noun(limits_of(row))
   end
-  if kind:match "%[%]$" then return "a list" end
+  if kind:match "%[%]$" then return "a table of " .. elements_in_words(kind) .. after_noun(limits_of(row)) end
   if kind:match "^fun" then return "a function" end
   if options.declared[kind] then return articles.table end
-  return articles[kind:match "^%a+"] or kind
+  return articles[kind:match "^%a+"] or kind:find "^mr%." and ("an %s object"):format(kind) or kind
 end
 
--- Returns, in words, the types of values that an option accepts beside its choices.
+-- Returns, in words, the types of values that an option accepts beside its choices. Types of tables come last, because
+-- "a table of numbers or an mr.Tensor object" could be read as a table that may contain such an object.
 local function types_in_words(row)
-  local words = {}
-  for i, kind in ipairs(row.has_more and options.types_of(row)
+  local words, tables = {}, {}
+  for _, kind in ipairs(row.has_more and options.types_of(row)
     or not row.choices and options.alternatives(row[2]) or {}) do
-    words[i] = expected_type(row, kind)
+    local into = kind:find "%[%]$" and tables or words
+    into[#into + 1] = expected_type(row, kind)
   end
-  return words
+  return table.move(tables, 1, #tables, #words + 1, words)
 end
 
 local function expected_of(row)
   if row.expected then return row.expected end
-  if row.class then return "a value of class " .. row.class end
+  if row.class then return "an object of class " .. row.class end
   local words = {}
   for i, each in ipairs(row.choices or {}) do words[i] = found(each) end
   for _, each in ipairs(types_in_words(row)) do words[#words + 1] = each end
@@ -70,8 +87,8 @@ function M.refused(where, row, value)
   end
   local key = row.element and type(value) == "table" and options.wrong_key(row, value)
   if math.type(key) == "integer" then
-    check.fail("%s: %s[%d] is %s, expected %s, as for every element of the list", where, row[1], key,
-      found(value[key]), expected_of(row.element))
+    check.fail("%s: %s[%d] is %s, expected %s, as every element of %s", where, row[1], key, found(value[key]),
+      expected_of(row.element), row[1])
   elseif key then
     check.sequence(where, row[1], value)
   end
@@ -82,7 +99,7 @@ end
 ---@param instead? string  option that may be given instead
 function M.missing(where, row, instead)
   check.fail("%s: the required option %s is missing, expected %s%s", where, row[1], expected_of(row),
-    instead and ", or " .. instead or "")
+    instead and (", or the option %s instead"):format(instead) or "")
 end
 
 ---Raises an error with an example because the argument `options` is not a table.
@@ -120,7 +137,7 @@ end
 ---@param other string
 ---@param why string|true  the reason, if it is a text
 function M.excluded(where, name, other, why)
-  check.fail("%s: %s and %s are given, expected one of them%s", where, name, other,
+  check.fail("%s: %s and %s are both given, expected only one of them%s", where, name, other,
     why == true and "" or ", because " .. why)
 end
 

@@ -150,7 +150,8 @@ end
 ---@return string
 ---Example: `mr.plot.lines{y = {1, 2}}:script():find("plot", 1, true) ~= nil   --> true`
 function Figure:script(terminal)
-  terminal = check.choice("script", "terminal", terminal == nil and "svg" or terminal, { "svg", "png", "pdf", "text" })
+  terminal = terminal == nil and "svg" or terminal
+  check.choice("figure:script", "terminal", terminal, { "svg", "png", "pdf", "text" })
   local o = self._
   if terminal == "text" then return self:text_script(100, 30) end
   local page = draw.page(self.width, self.height)
@@ -180,10 +181,10 @@ function Figure:to_svg() return corrected(core.gnuplot(self:script "svg")) end
 ---@param path string
 ---@return mr.Figure
 function Figure:save(path)
-  check.expect(type(path) == "string", "save", "path", path, "the name of a file")
+  check.expect(type(path) == "string", "figure:save", "path", path, "the name of a file")
   local extension = path:match("%.(%w+)$")
-  check.expect(extension, "save", "path", path, "a name with the extension .svg, .png or .pdf")
-  local kind = check.choice("save", "extension", extension:lower(), { "svg", "png", "pdf" })
+  check.expect(extension, "figure:save", "path", path, "a name with the extension .svg, .png or .pdf")
+  local kind = check.choice("figure:save", "extension", extension:lower(), { "svg", "png", "pdf" })
   local picture = kind == "svg" and self:to_svg() or core.gnuplot(self:script(kind))
   core.make_folder(path)
   core.write_file(path, picture)

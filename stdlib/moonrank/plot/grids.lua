@@ -34,7 +34,7 @@ local interval_series = declare("mr.plot.Interval", {
 -- Options that bar charts and figures of intervals share: the categories and their direction.
 local category_options = declare("mr.plot.Categories", {
   "Data",
-  { "categories", "(string|number)[]|mr.Tensor", required = true, expected = "a table of names",
+  { "categories", "(string|number)[]|mr.Tensor", required = true, expected = "a table of names or numbers, or a tensor",
     help = "names of the groups" },
   { "horizontal", "boolean", default = false, help = "whether values are on the x axis" },
 })
@@ -54,7 +54,8 @@ local intervals_options = declare("mr.plot.Intervals", {
 
 local heatmap_options = declare("mr.plot.Heatmap", {
   "Data",
-  { "values", "number[][]|mr.Tensor", required = true, expected = "rows of numbers", help = "rows of numbers" },
+  { "values", "number[][]|mr.Tensor", required = true,
+    expected = "a table of rows of numbers, such as {{1, 2}, {3, 4}}, or a matrix", help = "rows of numbers" },
   { "x", "(string|number)[]|mr.Tensor", shown = "1, 2, ...", help = "names of the columns" },
   { "y", "(string|number)[]|mr.Tensor", shown = "1, 2, ...",
     help = "names of the rows: numbers ascend upwards, words go downwards" },
@@ -68,7 +69,7 @@ local heatmap_options = declare("mr.plot.Heatmap", {
 
 local function names_of(where, name, list)
   if type(list) == "userdata" then list = series.numbers(where, name, list) end
-  check.expect(type(list) == "table", where, name, list, "a table of names")
+  check.expect(type(list) == "table", where, name, list, "a table of names or numbers, or a tensor")
   check.not_empty(where, name, list, "name")
   local names = {}
   for i, each in ipairs(list) do
@@ -100,7 +101,7 @@ local function read_series(where, o, declaration)
   local list = {}
   for i, each in ipairs(series.list(where, o, declaration)) do
     local one, who = series.one(where, each, i, declaration)
-    check.expect(one.values, where, "values of " .. who, nil, "numbers or a tensor")
+    check.expect(one.values, where, "values of " .. who, nil, "a table of numbers or a tensor")
     for _, field in ipairs{ "values", "errors", "low", "high", "wide_low", "wide_high" } do
       local values = one[field] ~= nil and series.numbers(where, field .. " of " .. who, one[field]) or nil
       if values then check.length(where, field .. " of " .. who, #values, #o.categories, "one for each category") end
@@ -283,7 +284,8 @@ local function rows_of(where, values)
     for r = 1, #values do rows[r] = table.move(flat, (r - 1) * columns + 1, r * columns, 1, {}) end
     values = rows
   end
-  check.expect(type(values) == "table", where, "values", values, "rows of numbers")
+  check.expect(type(values) == "table", where, "values", values,
+    "a table of rows of numbers, such as {{1, 2}, {3, 4}}, or a matrix")
   local rows = {}
   for r, row in ipairs(values) do
     local name = ("row %d of values"):format(r)

@@ -81,10 +81,12 @@ local ecdf_options = declare("mr.plot.Ecdf", {
   series.row "mr.plot.EcdfSeries",
 }, ecdf_series, axes)
 
--- Raises an error for one entry without the array's braces, which would be taken for an empty array.
+-- Raises an error if `list` is a single entry instead of an array of entries, because it would be taken for an empty
+-- array.
 local function check_list(where, name, list)
   if next(list) ~= nil and #list == 0 then
-    check.fail("%s: %s has a field '%s', expected a list of entries", where, name, tostring(next(list)))
+    check.fail("%s: %s has the field '%s', expected a table of entries: %s = {entry, ...}", where, name,
+      tostring(next(list)), name)
   end
 end
 
@@ -137,7 +139,8 @@ function M.gather(list, fields)
   return all
 end
 
--- Sets the axes of a panel so that they cover the values of its series, `xs` and `ys`, and its reference lines.
+-- Sets the axes of a panel so that they cover the values of its series, `xs` and `ys`, and its reference lines, or the
+-- ranges that the script gives.
 local function add_axes(panel, o, xs, ys, xpad, ypad)
   panel.vlines, panel.hlines = references(panel.where, "vlines", o.vlines), references(panel.where, "hlines", o.hlines)
   panel.shade = regions(panel.where, o.shade)

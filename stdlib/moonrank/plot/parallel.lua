@@ -16,7 +16,8 @@ local below = -0.1  -- height at which a line passes an axis on which it has no 
 
 local coordinate_options = declare("mr.plot.Coordinate", {
   { "name", "string|number", shown = "its number", help = "name of the axis" },
-  { "values", "(number|string)[]|mr.Tensor", required = true, expected = "a value for each line",
+  { "values", "(number|string)[]|mr.Tensor", required = true,
+    expected = "a table of numbers or of texts, or a tensor, with a value for each line",
     help = "value of each line; NaN if it does not apply: the line passes below, and ends before the last axis" },
   { "log", "boolean", default = false, help = "whether the axis is logarithmic" },
   scale.range_row("range", "that of the values", "value"),
@@ -25,10 +26,11 @@ local coordinate_options = declare("mr.plot.Coordinate", {
 
 local parallel_options = declare("mr.plot.Parallel", {
   "Data",
-  { "axes", "mr.plot.Coordinate[]", required = true, expected = "{{name = ..., values = ...}, ...}",
+  { "axes", "mr.plot.Coordinate[]", required = true, expected = "a table of axes, {{name = ..., values = ...}, ...}",
     help = "axes from left to right" },
-  { "color", "number[]|mr.Tensor", required = true, expected = "a number for each line", help = "one for each line" },
-  { "groups", "string[]", expected = "a text for each line",
+  { "color", "number[]|mr.Tensor", required = true,
+    expected = "a table of numbers or a tensor, with a number for each line", help = "one for each line" },
+  { "groups", "string[]", expected = "a table of texts, one for each line",
     help = 'group of each line: lines of the group "" have colours, other groups a look of their own in the legend' },
   "Colours",
   { "direction", "string", default = "maximize", choices = { "maximize", "minimize" }, formerly = "minimize",
@@ -85,7 +87,8 @@ local function read_axis(given, i)
   local each = coordinate_options:read(("%s (axis %d)"):format(where, i), given)
   local who = each.name ~= nil and ("axis '%s'"):format(tostring(each.name)) or "axis " .. i
   if type(each.values) == "userdata" then each.values = series.numbers(where, "values of " .. who, each.values) end
-  check.expect(type(each.values) == "table", where, "values of " .. who, each.values, "a list of numbers or of texts")
+  check.expect(type(each.values) == "table", where, "values of " .. who, each.values,
+    "a table of numbers or of texts, or a tensor")
   check.not_empty(where, "values of " .. who, each.values, "number or text")
   local names, numbers, found = {}, {}, {}
   for k, value in ipairs(each.values) do

@@ -12,8 +12,8 @@ local M = {}
 ---@field down boolean?         true if the axis runs from top to bottom
 ---@field whole boolean?        true if all values are integers, such as epochs
 
--- A number above this limit is not drawn and leaves a gap in its line, because differences and quotients of such
--- numbers may not be finite.
+-- A number above this limit in size is not drawn and leaves a gap in its line, because differences and quotients of
+-- such numbers may not be finite.
 local largest_drawn = 1e150
 local function finite(x) return x == x and x <= largest_drawn and x >= -largest_drawn end
 M.finite = finite
@@ -30,7 +30,8 @@ function M.shows(axis, x) return finite(x) and (not axis.log or x >= 1 / largest
 ---@return mr.options.Row
 function M.range_row(name, shown, what)
   return { name, "number[]", shown = shown, accept = function(value) return check.is_range(value, largest_drawn) end,
-    expected = "two numbers, {lowest, highest}", help = "{lowest, highest} " .. what }
+    expected = "two numbers {lowest, highest}, each with an absolute value of at most 1e150",
+    help = "{lowest, highest} " .. what }
 end
 
 local function widened(lo, hi, log, pad, whole)

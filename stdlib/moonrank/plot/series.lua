@@ -50,7 +50,7 @@ M.line_options = declare("mr.plot.Line", {}, M.points_options, band, M.style)
 function M.is_tensor(where, name, value, dims)
   if type(value) ~= "userdata" then return false end
   local class = not io.type(value) and tostring(value):match("^mr%.%w+") or io.type(value) and "file"
-  check.expect(not class, where, name, value, "numbers or a tensor")
+  check.expect(not class, where, name, value, "a table of numbers or a tensor")
   if value.dims ~= dims then
     check.fail("%s: %s is a tensor with %d dimensions, expected %d", where, name, value.dims, dims)
   end
@@ -91,7 +91,8 @@ function M.list(where, o, declaration)
     end
   end
   if flat and o.series ~= nil then
-    check.fail("%s: fields of one series and the option series are both given. Leave out one of the two", where)
+    check.fail("%s: the option series and the option %s of a single series are both given. Leave out one of the two",
+      where, next(flat))
   end
   local list = flat and { flat } or o.series
   local main = declaration.by_name.y and "y" or "values"

@@ -8,14 +8,17 @@ local M = {}
 ---Example: `#require("moonrank.plot.text").plain("two\r\nlines")   --> 9`
 function M.plain(text)
   text = tostring(text)
-  if not utf8.len(text) then check.fail("mr.plot: the text '%s' is not UTF-8", (text:gsub("[^%g ]", "?"))) end
+  if not utf8.len(text) then
+    check.fail("mr.plot: the text '%s' is not UTF-8. Convert the text, for example with iconv",
+      (text:gsub("[^%g ]", "?")))
+  end
   text = text:gsub("\r?\n", "\n"):gsub("\t", " ")
   if text:find("[\0-\9\11-\31\127]") or text:find("\xC2[\x80-\x9F]") then
-    check.fail("mr.plot: the text '%s' has a control character in it",
+    check.fail("mr.plot: the text '%s' has a control character. Remove the character",
       (text:gsub("\xC2[\x80-\x9F]", "?"):gsub("%c", "?")))
   end
   if text:find("\xEF\xBF[\xBE\xBF]") then
-    check.fail("mr.plot: the text '%s' has U+FFFE or U+FFFF, which SVG cannot hold", text)
+    check.fail("mr.plot: the text '%s' has U+FFFE or U+FFFF, which SVG cannot hold. Remove this character", text)
   end
   return text
 end
@@ -48,7 +51,8 @@ end
 ---Example: `require("moonrank.plot.text").number_format("mr.plot.bars", "%.1f s")(0.25)   --> 0.2 s`
 function M.number_format(where, labels)
   local format = type(labels) == "string" and labels or "%.3g"
-  check.expect(pcall(string.format, format, 0.5), where, "labels", format, "true or a format such as \"%.2f\"")
+  check.expect(pcall(string.format, format, 0.5), where, "labels", format,
+    "true, false or a format of one number, such as \"%.2f\"")
   -- a negative number that is rounded to 0 is written without its minus sign
   return function(value) return (format:format(value):gsub("^%-([0.]+)$", "%1")) end
 end

@@ -110,7 +110,8 @@ function entry_text(value, levels, width, inside)
   return cut(brief.text(value), width)
 end
 
--- Returns the texts of entries in lines of at most `width` columns. Only entries without a name share a line.
+-- Returns the texts of entries in lines of at most `width` columns. Only entries that are not tables and have no name
+-- share a line.
 local function filled(t, parts, width)
   local lines, n = {}, rawlen(t)
   for i, part in ipairs(parts) do

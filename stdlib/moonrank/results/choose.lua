@@ -54,8 +54,8 @@ local function combinations(data, names, over, rows)
 end
 
 -- Returns the combination with the best mean. Only combinations tried on the largest number of values of `over` (e.g.
--- folds) are considered. The first combination wins a tie. The result is nil if no combination has a mean. The counts
--- of combinations and trials are added to `said`.
+-- folds) are considered. The first combination wins a tie. The result is nil if no combination has a mean, or if all
+-- means are NaN. The counts of combinations and trials are added to `said`.
 local function best_of(data, others, over, rows, column, sign, said)
   local groups, most, all = combinations(data, others, over, rows)
   local best, best_mean

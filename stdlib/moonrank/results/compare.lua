@@ -36,8 +36,8 @@ M.tests = {
 }
 
 -- Groups rows of trials into cells: the trials of a cell agree in all parameters except `o.by`. With `over`, only rows
--- of the best combination of the other parameters are used, and the trials of a cell agree in the parameters of `over`
--- (e.g. fold).
+-- of the best combination of the other parameters for each value of `o.by` are used, and the trials of a cell agree in
+-- the parameters of `over` (e.g. fold).
 local function by_others(results, data, o, rows, said)
   local found, names = {}, data.params
   if o.over then
@@ -136,8 +136,8 @@ local function paired(results, p, q, metric, by_position)
     if place[others[i]] then values.b[place[others[i]]] = value end
   end
   if #others ~= #units or #values.b ~= #units then
-    check.fail("results:compare: trials %d and %d returned values of different users or queries (%d and %d)", p[1],
-      q[1], #units, #others)
+    check.fail("results:compare: trials %d and %d returned values of %d and %d users or queries, which are not the "
+      .. "same. Compare trials with the same test data", p[1], q[1], #units, #others)
   end
   return { units = units, values = values }, lists
 end

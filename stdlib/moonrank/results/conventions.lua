@@ -8,7 +8,7 @@ local registry = require "moonrank.metrics.registry"
 
 local M = {}
 
--- Returns the conventions of metrics in the store: for each trial's number, a text by name of the metric.
+-- Returns, for each trial's number, a table from a metric's name to the text of its conventions, as the store has them.
 local function kept_of(results)
   local by_number = results._data.conventions
   if by_number then return by_number end
@@ -24,8 +24,8 @@ local function kept_of(results)
   return by_number
 end
 
--- Returns the names under which the store may have the conventions of a column. The last one is the metric's name
--- without "valid_" or "test_". The column "value" stands for the study's metric.
+-- Returns the names under which the store may have the conventions of a column. For a column such as "valid_ndcg" or
+-- "test_ndcg", the last one is the metric's name "ndcg". The column "value" stands for the study's metric.
 local function names_of(results, column)
   local numbers = results:columns():numbers()
   if column == "value" then column = results.study.metric or #numbers == 1 and numbers[1] or column end

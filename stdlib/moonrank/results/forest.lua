@@ -60,7 +60,8 @@ local function sort_cells(order, counts, sums, ordered)
   end)
 end
 
--- Returns the sum of squares of a dimension's best split, and how many cells go left. `leaf` trials stay on each side.
+-- Returns the sum of squares of a dimension's best split, and how many of the sorted cells go left; nil instead of this
+-- number if no split leaves at least `leaf` trials on each side.
 local function best_of(grower, counts, sums, order, total, sum)
   local left, left_sum, best, at = 0, 0.0, 0.0, nil
   for i = 1, #order - 1 do

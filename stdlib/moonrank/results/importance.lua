@@ -32,7 +32,7 @@ local function level_cells(levels, key)
 end
 
 -- Returns cut points that divide an axis into cells. A cut lies halfway between neighbouring values of trials. If there
--- are too many values, the cells get equally many values each.
+-- are too many values, the cells get about equally many values each.
 local function places(values)
   local found, gaps = {}, #values - 1
   for i = 1, math.min(gaps, most_cells - 1) do
@@ -42,7 +42,8 @@ local function places(values)
   return found
 end
 
--- Divides an axis of numbers into cells. Few integers have a cell each, as wide as on the sampler's axis.
+-- Divides an axis of numbers into cells. An axis with few steps, such as of few integers, has a cell for each value, as
+-- wide as on the sampler's axis.
 local function number_cells(axis, column, rows)
   local to = axis.log and function(x) return core.number_log(x) end or function(x) return x + 0.0 end
   local low, high, half = axis.low, axis.high, (axis.step or 0) / 2
@@ -136,7 +137,8 @@ end
 
 local function pair_key(a, b) return a < b and a .. " " .. b or b .. " " .. a end
 
--- Grows the forest. Returns the shares of parameters and of pairs by tree, and how many trees found a difference.
+-- Grows the forest. Returns the shares of parameters and of pairs by tree, and the number of trees whose variance is
+-- above 0, which are the only ones that count.
 local function grown(dimensions, y, o)
   local single, pair, count = {}, {}, 0
   local function note(shares, name, share)
@@ -175,7 +177,8 @@ function M.of(dimensions, y, o)
     "at least %d for %d parameters", needed, #dimensions)
   local standard = standardised(y)
   if not standard then
-    check.fail("%s: '%s' is %.6g in all %d trials, so there is no variance to divide", where, o.metric, y[1], #y)
+    check.fail("%s: '%s' is %.6g in all %d trials, so there is no variance to divide among "
+      .. "parameters", where, o.metric, y[1], #y)
   end
   local single, pair, count = grown(dimensions, standard,
     { trees = o.trees, seed = o.seed, leaf = o.leaf or math.max(1, math.min(5, #y // 100)) })

@@ -5,7 +5,7 @@ local M = {}
 M.states = { "done", "pruned", "failed", "killed", "interrupted", "paused", "running" }
 
 ---The part of an error message that says what a list of states must be.
-M.states_text = "a list of states: " .. table.concat(M.states, ", ")
+M.states_text = "a table of states, each one of: " .. table.concat(M.states, ", ")
 
 ---Returns true if every entry of a list is the name of a trial's state.
 ---@param list string[]

@@ -80,8 +80,9 @@ function M.curves(results, o)
     end
   end
   if #series == 0 then
-    check.fail("%s: no chosen trial has values of '%s' at steps. Check the name, or report values during training with "
-      .. "trial:report(step, {name = value}); a number that a trial only returns has no curve", where, name)
+    check.fail("%s: no trial that fits `where` and `states` has values of '%s' at steps. Check the name, or report "
+      .. "values during training with trial:report(step, {name = value}); a number that a trial only returns has no "
+      .. "curve", where, name)
   end
   return plot.lines{ series = series, xlabel = "step", ylabel = name, title = results.name }
 end
@@ -124,7 +125,7 @@ function M.parallel(results, o)
   local value, state = data:column(where, o.value), data:column(where, "state")
   for i, row in ipairs(rows) do
     groups[i] = state[row] == "done" and "" or state[row]
-    -- no colour for a pruned trial: its last report is not a result
+    -- no colour for a trial that did not complete: its last report is not a result
     colors[i] = groups[i] == "" and value[row] or 0 / 0
   end
   local label = metric_of(results, o.value)

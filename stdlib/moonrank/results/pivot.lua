@@ -45,13 +45,13 @@ end
 function M.names_of(where, option, value)
   if value == nil then return {} end
   if type(value) == "string" then return { value } end
-  check.expect(type(value) == "table", where, option, value, "a name or a list of names")
+  check.expect(type(value) == "table", where, option, value, "a name or a table of names")
   check.sequence(where, option, value, "options are the argument after it")
   return value
 end
 
--- Returns the function of an aggregate (mean, median, ...) by name. Its result is NaN if a value is NaN, because
--- sorting and comparing would otherwise drop the NaN. Only "count" counts NaN.
+-- Returns the function of an aggregate (mean, median, ...) by name; a script's function is returned as it is. For names
+-- other than "count", the result is NaN if a value is NaN, because sorting and comparing would otherwise drop the NaN.
 local function aggregate_of(aggregate)
   if type(aggregate) == "function" then return aggregate end
   local made = aggregates[aggregate]

@@ -1,4 +1,4 @@
--- Answers requests to `moonrank serve` with a status, headers and a body. It opens no socket, so specs can call it.
+-- Answers requests to `moonrank serve` with a status, headers and a body. It opens no socket, so tests can call it.
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 local html = require "moonrank.serve.html"

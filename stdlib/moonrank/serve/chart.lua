@@ -11,7 +11,7 @@ local most_points <const> = 400  -- largest number of points of one line; the ey
 ---without titles and links, which is faster.
 M.most_named = 500
 
--- Numbers outside these limits are not drawn, because their differences may not be finite.
+-- Numbers of 1e150 or more in size are not drawn, because their differences may not be finite.
 local function is_drawn(x) return type(x) == "number" and x > -1e150 and x < 1e150 end
 
 -- Returns an axis for the numbers in `values`, with round ticks: 1, 2 or 5 times a power of ten.

@@ -11,7 +11,7 @@ local compared = {
 
 local function contains(cell, text) return tostring(cell):lower():find(text, 1, true) ~= nil end
 
--- Returns a function that tests whether any text of a trial contains the word.
+-- Returns a function that tests whether the state, the number or a parameter of a trial contains the word.
 local function word_test(word)
   local text = word:lower()
   return function(trial)

@@ -52,7 +52,8 @@ local function add_numbers(store, study, by_id)
   return numbers
 end
 
--- Reads the trials of a study from the store. Returns the results of `trials` as a table.
+-- Reads the trials of a study from the store. Returns an array of four: the trials, the names of their parameters, the
+-- names of their numbers, and all these names together.
 local function trials_of(store, study)
   local fields = { "id", "number", "state", "value", "wall" }
   local found = store:columns(("SELECT %s, params FROM trials WHERE study = ?1 ORDER BY number"):format(

@@ -3,7 +3,7 @@ local core = require "moonrank.core"
 
 local M = {}
 
--- This policy lets the browser load scripts, styles and data from this server only, and run none inside a page.
+-- This policy lets the browser load scripts, styles and data from this server only. Scripts inside a page do not run.
 local policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
   .. "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 

@@ -111,7 +111,7 @@ function M.page(store, values)
     live = trial.state == "running" or trial.state == "paused" }
 end
 
--- Returns the trials whose numbers are in the request's query, in the order of the query.
+-- Returns the trials whose numbers are in the request's query, in the order of the query, at most `most_compared`.
 local function picked(all, numbers)
   local by_number, out = {}, {}
   for _, trial in ipairs(all) do by_number[trial.number] = trial end

@@ -22,7 +22,7 @@ local function values_of(x)
     local values, skipped = core.without_nan(input.moderate(where, "x", x))
     return { values }, skipped
   end
-  check.expect(#x == 2, where, "x", x, "numbers, a tensor or a pair {a, b}")
+  check.expect(#x == 2, where, "x", x, "a table of numbers, a tensor, or a pair {a, b} of such tables or tensors")
   local a, b, skipped = core.complete_pairs(input.moderate(where, "a", x[1]), input.moderate(where, "b", x[2]))
   return { a, b }, skipped
 end
@@ -70,7 +70,7 @@ return function(x, options)
   end
   if o.method == "percentile" then without = core.tensor({}, "float64", "cpu") end
   local low, high, err = core.bootstrap_interval(samples, estimate, without, o.level)
-  -- a statistic that is NaN without one of the values has an unknown acceleration
+  -- if the script's statistic is NaN when one of the values is left out, the acceleration is not known
   if type(o.statistic) == "function" and without:isnan():double():sum():item() > 0 then low, high = 0 / 0, 0 / 0 end
   return record("bootstrap", { estimate = estimate, low = low, high = high, error = err, n = n, skipped = skipped })
 end

@@ -18,7 +18,8 @@ end
 
 local distribution_options = declare("mr.stats.DistributionOptions", {
   { "quantiles", "number[]", default = { 0.1, 0.25, 0.5, 0.75, 0.9 }, accept = are_shares,
-    expected = "shares from 0 to 1 in ascending order", help = "shares of the quantiles, in ascending order" },
+    expected = "a table of shares from 0 to 1 in ascending order",
+    help = "shares of the quantiles, in ascending order" },
   { "gini", "boolean", default = true, help = "include the Gini coefficient; it is not defined for negative values" },
   { "samples", "integer", default = 2000, least = 2, most = 1000000, help = "bootstrap samples of the intervals" },
   { "seed", "integer", default = 1, help = "seed of the samples" },

@@ -83,6 +83,9 @@ function M.levels(where, name, values, count, other)
   return levels, rows
 end
 
+-- Ranges that `is_range` accepts, in words.
+M.range_text = "two numbers {lowest, highest}, each with an absolute value of at most 1e100"
+
 ---Returns true if the list is {lowest, highest}: two different numbers in ascending order, each at most 1e100 in size.
 ---@param value any[]
 ---Example: `require("moonrank.stats.input").is_range({0, 1})   --> true`
@@ -95,7 +98,7 @@ function M.is_range(value) return check.is_range(value, M.largest) end
 ---@param high number
 function M.points(where, o, low, high)
   local range = o.range or { low, high }
-  check.expect(M.is_range(range), where, "range", range, "{lowest, highest}")
+  check.expect(M.is_range(range), where, "range", range, M.range_text)
   local points, step = {}, (range[2] - range[1]) / (o.points - 1)
   for i = 1, o.points do points[i] = range[1] + step * (i - 1) end
   points[o.points] = range[2]

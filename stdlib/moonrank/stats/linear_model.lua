@@ -43,7 +43,14 @@ local function levels_of(name, values, count)
   check.expect(#levels >= 2, where, "the only level of factor " .. name, levels[1], "at least two levels")
   local names = {}
   for i, level in ipairs(levels) do names[i] = tostring(level) end
-  check.distinct(where, "factor " .. name, names)
+  local seen = {}
+  for _, text in ipairs(names) do
+    if seen[text] then
+      check.fail("%s: factor %s has two levels that are written '%s', such as a number and a text. Rename one of them",
+        where, name, core.safe_text(text))
+    end
+    seen[text] = true
+  end
   return levels, rows
 end
 
@@ -116,7 +123,7 @@ local function read(self, o)
     check.length(where, "covariate " .. name, #columns[name], #y, "as y has")
     self._terms[#self._terms + 1] = { name }
   end
-  check.sequence(where, "interactions", o.interactions, "expected a list of tables of names")
+  check.sequence(where, "interactions", o.interactions, "expected only tables of names: {{'a', 'b'}, ...}")
   local seen = {}
   for _, names in ipairs(o.interactions) do
     check_interaction(names, columns, seen)
@@ -144,7 +151,9 @@ local function design(self, y, columns, kept)
     table.move(row, 1, #row, #flat + 1, flat)
     values[k] = y[i]
   end
-  if not names then check.fail("%s: no rows without NaN, expected some", where) end
+  if not names then
+    check.fail("%s: found no rows without NaN in y, factors and covariates. Pass at least one", where)
+  end
   return core.tensor(flat, "float64", "cpu"):reshape(#kept, #names), core.tensor(values, "float64", "cpu"), names
 end
 
@@ -187,8 +196,8 @@ local function new(options)
   local x, target, names = design(self, y, columns, kept)
   local beta, inverse, residual, rank = core.least_squares(x, target)
   if rank < #names then
-    check.fail("%s: only %d of %d columns are independent in %d rows. A combination of levels has no rows, or one "
-      .. "factor is nested in another", where, rank, #names, #kept)
+    check.fail("%s: only %d of %d columns of the design matrix are independent in %d rows. A combination of levels "
+      .. "has no rows, or one factor is nested in another", where, rank, #names, #kept)
   end
   self._beta, self._inverse, self._names = beta:totable(), inverse:totable(), names
   self.n, self.skipped, self.df = #kept, #y - #kept, #kept - #names
@@ -216,10 +225,10 @@ end
 -- Returns, for every combination of levels of the wanted factors, the weight of each coefficient in its mean.
 local function marginal_weights(self, method, wanted)
   local others, found, values, is_wanted = {}, {}, {}, {}
-  check.expect(wanted.n > 0, method, "the name of a factor", nil, "at least one")
+  if wanted.n == 0 then check.fail("%s: no factor is named, expected the name of at least one factor", method) end
   for i = 1, wanted.n do
     local name = wanted[i]
-    check.expect(name ~= nil, method, ("name %d"):format(i), name, "the name of a factor")
+    check.expect(name ~= nil, method, ("argument %d"):format(i), name, "the name of a factor")
     if is_wanted[name] then
       check.fail("%s: the factor %s is named twice, expected different factors", method, check.found(name))
     end

@@ -29,7 +29,8 @@ local function groups_of(within, count)
   return groups
 end
 
--- Returns the mean and deviation of a group. Extremes show that all values are equal, for which it is NaN.
+-- Returns the mean and the standard deviation of a group. The deviation is NaN if the smallest and the largest value
+-- are equal.
 local function spread_of(values)
   local low, high, sum = math.huge, -math.huge, 0.0
   for _, x in ipairs(values) do low, high, sum = math.min(low, x), math.max(high, x), sum + x end

@@ -70,7 +70,8 @@ local finished = { [")"] = true, ["}"] = true, ["]"] = true, ["{"] = true, ["...
 
 local begins = { [";"] = true, ["::"] = true, ["{"] = true }
 
--- Returns true if a statement continues on the next line, because the last or first token there is an operator.
+-- Returns true if a statement continues on the next line: the line ends, or the next one begins, with an operator or
+-- another symbol that joins them, such as a comma.
 local function goes_on(last, first)
   return operators[last.text] or last.kind == "symbol" and not finished[last.text] or operators[first.text]
     or first.kind == "symbol" and not begins[first.text]
@@ -100,7 +101,7 @@ local function constants_of(tokens)
   return found
 end
 
--- Returns, by name, the source text of constants, and of the constants that this text names.
+-- Returns, by name, the source text of the constants in `names`, and of the constants that such a text names in turn.
 local function constants_named(tokens, names)
   local of, found, waiting = constants_of(tokens), {}, check.names(names)
   while #waiting > 0 do
@@ -122,10 +123,10 @@ local function bytecode(f)
   return (string.dump(f, true):sub(33):gsub("^\x80[\0-\x7f]*[\x80-\xff][\0-\x7f]*[\x80-\xff]", ""))
 end
 
--- Returns a digest of a function's source text, the variables it names, the constants among these variables, and the
--- fields it names. If the source is not known, the digest is of the function's bytecode and all globals. If several
--- functions are on the same lines, the digest includes the bytecode as well. With `round`, options in the source text
--- have their names before this round of renamings.
+-- Returns four results about a function: a digest of its source text, the variables that it names, those of them that
+-- are constants, and the fields that it names. If the source is not known, the digest is of the bytecode, and the
+-- function counts as naming all globals. If several functions are on the same lines, the digest includes the bytecode
+-- as well. With `round`, options in the source text have their names before this round of renamings.
 local function code_of(f, round)
   local info, variables, parts, fields = debug.getinfo(f, "S"), {}, {}, {}
   local path = info.source:match "^@(.*)"
@@ -373,7 +374,8 @@ function Walk:note_globals(environment, variables)
   for _, name in ipairs(check.names(all and environment or variables)) do
     local value = rawget(environment, name)
     if value == nil and environment ~= _G then value = check.field(environment, name) end
-    -- The arguments of the script count as values on which trials depend, except for arg[0], the name of the program.
+    -- The arguments of the script count as values on which trials depend, without arg[0]. They are left out if a
+    -- function names _G or _ENV.
     if name == "arg" then value = not all and { table.unpack(value) } or nil end
     if value ~= nil and not self.own[value] and not self.roots[name] then
       self.roots[name] = true
@@ -498,9 +500,9 @@ function M.settle(run, space, before)
   left[lines[2]] = { keys = keys, was = was, now = select(2, parsed(table.concat(lines, "\n"))) }
 end
 
--- Returns the digest of a module or file that a study's record names. If a trial loaded it, this is the digest of what
--- the file has now; otherwise it is the digest in the record. With `round`, options in the file have their names before
--- this round of renamings.
+-- Returns the digest of a module or file that a study's record names. If a trial loaded it, this is the digest of the
+-- file's present content; otherwise it is the digest in the record. With `round`, options in the file have their names
+-- before this round of renamings.
 local function digest_now(key, entry, round)
   if not entry.loaded then return entry.rest end
   local name = key:match "^module (.*)"

@@ -11,7 +11,9 @@ local M = {}
 function M.words(threads)
   if core.hosted then return nil, "only the program moonrank can start a script again, not another program" end
   local given = rawget(_G, "arg")
-  if type(given) ~= "table" or not given[0] or not given[-1] then return nil, "only a script can be started again" end
+  if type(given) ~= "table" or not given[0] or not given[-1] then
+    return nil, "only a script can be run by worker processes"
+  end
   if given[0] == "-" then return nil, "a script from standard input cannot be started again" end
   local first = 0
   while given[first - 1] do first = first - 1 end

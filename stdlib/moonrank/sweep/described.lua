@@ -28,7 +28,7 @@ local function first_value(text)
   return math.tointeger(number) or number, rest
 end
 
--- Skips the value with which a text begins: {...}, "..." or what `first_value` parses. Returns the rest.
+-- Skips the value with which a text begins: a table {...}, three dots, or what `first_value` parses. Returns the rest.
 local function after_meaning(text)
   if text:sub(1, 3) == "..." then return text:sub(4) end
   if text:sub(1, 1) == "{" then return text:match "^%b{}(.*)$" end

@@ -27,7 +27,7 @@ local function renamed_in(kind, round)
 end
 
 -- Returns lists by name: functions and methods of the library with renamed options, and options whose value is a table
--- with renamed options. Also returns the names of the library's parts as keys.
+-- with renamed options. Also returns a set of the names of the library's modules.
 local function calls_of(round)
   local calls, modules = {}, {}
   local function add(name, module, is_method, kind)
@@ -70,7 +70,8 @@ local function rows_at(tokens, i, round)
   end
 end
 
--- Returns the text of a value under a former name: a text or boolean that a renamed option's `meant` lists.
+-- Returns the source text that a value had under an option's former name: that of the former text or boolean for which
+-- the option's `meant` has this value, or else `text` unchanged.
 local function former_value(row, text)
   local quote, inner = text:match "^([\"'])(.*)%1$"
   for former, present in pairs(type(row.meant) == "table" and row.meant or {}) do

@@ -3,7 +3,8 @@ local core = require "moonrank.core"
 
 local M = {}
 
--- Returns the names of the GPUs that this process may use: those in CUDA_VISIBLE_DEVICES, or else all numbers.
+-- Returns the names of the GPUs that this process may use: those in CUDA_VISIBLE_DEVICES, or else the numbers of all
+-- GPUs.
 local function names()
   local given, found = os.getenv "CUDA_VISIBLE_DEVICES", {}
   for name in (given or ""):gmatch "[^,%s]+" do found[#found + 1] = name end

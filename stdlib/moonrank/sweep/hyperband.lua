@@ -106,7 +106,8 @@ end
 local function going_on(self, size, rung) return math.max(1, size // self._options.factor ^ rung // 1) end
 
 -- Returns the score of a trial at a rung; higher is better. The score is nil if the trial failed before the rung, or
--- reported NaN there. A trial that ended by itself before the rung has the score of its last report.
+-- reported NaN there. A trial that ended by itself before the rung has the score of its last report or, if it reported
+-- nothing, of its result.
 local function score(self, trial, resource)
   local report = report_at(trial, resource)
   local reports = trial.so_far or {}

@@ -84,7 +84,8 @@ local function choice_of(part, value)
     { "attributes", object{ { "choices", "[" .. table.concat(texts, ", ") .. "]" } } } }, index
 end
 
--- Returns a parameter's distribution (range or choices) in Optuna's form, and its value in a trial as a number.
+-- Returns a parameter's distribution (range or choices) in Optuna's form, and its value in a trial as a number, which
+-- for choices is an index.
 local function distribution_of(part, value)
   if not part or part.kind == "choice" or type(value) ~= "number" then return choice_of(part, value) end
   local whole = (part.kind == "range" or part.kind == "integer") and math.type(value) == "integer"
@@ -111,8 +112,8 @@ end
 -- Returns the attributes of a trial that is running, as pairs of a name and the JSON text of its value.
 local function identity_of(trial) return { { "trial", scalar(trial.number) }, { "seed", scalar(trial.seed) } } end
 
--- Returns the attributes of a trial that has ended, as pairs like those of identity_of: its numbers, and why it ended
--- early.
+-- Returns the further attributes of a trial that has ended, as pairs of a name and the JSON text of its value: its
+-- returned numbers without the study's metric, and why it ended early.
 local function attributes_of(self, trial)
   local rows, metric = {}, self.study.metric or "value"
   local numbers = self.store:rows("SELECT name, value FROM numbers WHERE trial = ?1 ORDER BY name", trial.id)

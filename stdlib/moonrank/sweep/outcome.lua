@@ -42,14 +42,14 @@ end
 local function bytes_of(name, values)
   if type(values) == "table" then
     local ok, tensor = check.attempt(core.tensor, values, "float64", "cpu")
-    if not ok then error(("the result %s is not a list of numbers"):format(name), 0) end
+    if not ok then error(("the result %s is not a table of numbers"):format(name), 0) end
     values = tensor
   end
   local evaluation, metric = evaluate.of_tensor(values)
   -- Comparisons of trials need the exact values, which are not rounded to float32.
   if evaluation then values = evaluate.exact(evaluation, metric) end
   if type(values) ~= "userdata" then
-    error(("the result %s is a %s, expected a tensor or a list of numbers"):format(name, type(values)), 0)
+    error(("the result %s is a %s, expected a tensor or a table of numbers"):format(name, type(values)), 0)
   end
   local bytes = core.float64_bytes(values)
   if #bytes > longest then
@@ -190,7 +190,9 @@ function M.of(result, o)
   if run then result, reports, directions = of_run(run) end
   local numbers = {}
   for name, value in pairs(result) do
-    if type(name) ~= "string" then error("the trial returned a list, expected numbers by name", 0) end
+    if type(name) ~= "string" then
+      error("the trial returned a table that has values without names, expected numbers by name", 0)
+    end
     check_name(name)
     if name ~= "per_list" then
       if type(value) ~= "number" then

@@ -32,7 +32,8 @@ local function scalar_text(value)
   return tostring(value)
 end
 
--- Returns a plain value or a table as text with sorted keys; nil if it contains a function or an object.
+-- Returns a plain value or a table as text with sorted keys; nil if it contains a function, an object, itself or a
+-- table as a key.
 local function table_text(value, seen)
   if is_plain[type(value)] then return scalar_text(value) end
   if type(value) ~= "table" then return nil end
@@ -66,7 +67,7 @@ local function ordered(where, low, high)
 end
 
 local function positive(where, low)
-  check.expect(low > 0, where, "low", low, "a number above 0 for a logarithm")
+  check.expect(low > 0, where, "low", low, "a number above 0, because the scale is logarithmic")
 end
 
 local function add_choice(part, where, key, value)
@@ -75,7 +76,8 @@ local function add_choice(part, where, key, value)
     "a string, number or boolean. Give others a name: name = value")
   if kind == "number" then finite(where, ("value %d"):format(#part.keys + 1), key) end
   if kind == "string" then check.utf8(where, "a value", key) end
-  check.expect(not part.index[key], where, ("value %d"):format(#part.keys + 1), key, "different values")
+  check.expect(not part.index[key], where, ("value %d"):format(#part.keys + 1), key,
+    "a value that does not occur before")
   part.keys[#part.keys + 1] = key
   part.index[key], part.named[key] = #part.keys, value
 end
@@ -96,7 +98,7 @@ function M.choice(values)
       named[key] = value
     else
       check.expect(math.type(key) == "integer" and key > 0 and key <= #values, where, "a key", key,
-        "a list without gaps, or names")
+        "a name, or a place in a table without gaps")
     end
   end
   for _, value in ipairs(values) do add_choice(part, where, value) end
@@ -116,7 +118,7 @@ function M.range(first, last, step)
   local where = "mr.range"
   first, last, step = whole(where, "first", first), whole(where, "last", last),
     whole(where, "step", step == nil and 1 or step)
-  check.expect(step >= 1, where, "step", step, "1 or more")
+  check.expect(step >= 1, where, "step", step, "an integer of at least 1")
   check.expect(last >= first, where, "last", last, "at least first, which is %d", first)
   return setmetatable({ kind = "range", low = first, high = first + (last - first) // step * step, step = step,
     log = false }, Part)
@@ -198,7 +200,8 @@ function M.when(name, value, parts)
   check.expect(type(name) == "string", where, "name", name, "the name of a parameter")
   local values = type(value) == "table" and value or { value }
   check.not_empty(where, ("value of '%s'"):format(name), values, "value")
-  check.expect(type(parts) == "table" and not getmetatable(parts), where, "parts", parts, "a table of parameters")
+  check.expect(type(parts) == "table" and not getmetatable(parts), where, "parts", parts,
+    "a table of parameters by name, such as {lr = mr.uniform(0, 1)}")
   return setmetatable({ name = name, values = values, parts = parts }, When)
 end
 

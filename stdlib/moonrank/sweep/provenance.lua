@@ -56,7 +56,8 @@ local function of_fit(entries)
   return out
 end
 
--- Returns how the data that a trial used when it ran differs from what it uses now, as text; nil if it does not.
+-- Returns, as text, how the data that a trial uses now differ from the data that it used when it ran. Returns nil if it
+-- uses data now and used all of them then.
 local function difference(kept, now)
   local roles, lines, new, of_fits = {}, {}, missing(now, kept), of_fit(kept)
   if #new == 0 and #now > 0 then return nil end

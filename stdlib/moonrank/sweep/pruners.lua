@@ -99,8 +99,8 @@ declared.asha = declare("mr.sweep.AshaOptions", {
     help = "step of the first rung; later rungs are at factor times, factor^2 times, ... this step" },
 }, generation_options)
 
--- The asha pruner: asynchronous successive halving (Li et al. 2020). At a rung (certain steps), n trials have reported
--- so far, including this trial. The trial continues if it is the best, or among the best n / factor.
+-- The asha pruner: asynchronous successive halving (Li et al. 2020). At a rung (certain steps), n trials have reported:
+-- this trial, and trials of earlier generations. The trial continues if it is the best, or among the best n / factor.
 function deciders.asha(self, trial, others)
   local o, step, rung = self._options, last_report(trial).step, self._options.min_resource
   while rung * o.factor <= step do rung = rung * o.factor end
@@ -130,7 +130,7 @@ local function mean_score(self, trial)
 end
 
 -- The wilcoxon pruner, for trials that report the result of each fold (the step is the fold's number). It stops a trial
--- if its folds are significantly worse than the folds of the best trial by the signed-rank test.
+-- if its folds are significantly worse than the folds of the best completed trial by the signed-rank test.
 function deciders.wilcoxon(self, trial, others)
   local o, best, best_mean = self._options, nil, nil
   for _, other in ipairs(others) do

@@ -61,7 +61,7 @@ function Sampler:begin_with(points)
   for _, entry in ipairs(self.space:entries()) do parts[entry.name] = entry.part end
   for key, point in pairs(points) do
     check.expect(math.type(key) == "integer" and key <= #points and type(point) == "table", "mr.sweep",
-      ("first[%s]"):format(key), point, "a list of points: first = {{lr = 0.01}}")
+      ("first[%s]"):format(key), point, "a point, a table of values by name, as in first = {{lr = 0.01}}")
     for _, name in ipairs(check.names(point)) do
       if not parts[name] then check.unknown("parameter of the space for first", name, self.space:names()) end
       check.expect(parts[name]:contains(point[name]), "mr.sweep", ("first[%d].%s"):format(key, name),
@@ -125,7 +125,8 @@ function makers.sobol(space, seed, options)
     if entry.slot > sobol_dimensions then
       check.fail("sampler sobol: the space has %d parameters, expected at most %d", #space:entries(), sobol_dimensions)
     end
-    -- parameters of one name under different conditions need different shifts, so the slot is a part of the key
+    -- parameters of one name under different conditions need different shifts, so the slot (index in the space) is in
+    -- the key
     local u = M.random(seed, 0, ("%d %s"):format(entry.slot, entry.name), 1)[1]
     shifts[entry.slot] = math.floor(u * 2 ^ 32)
   end

@@ -20,13 +20,13 @@ local Schedule = check.class("mr.sweep.Schedule")
 Schedule.on_event = false
 Schedule.taken = false  -- set of the grid points that trials already have, if the space was changed; otherwise false
 
--- Returns the seed of a trial: the first bits of a SHA-256, as many as a double represents exactly.
+-- Returns the seed of a trial: the first 52 bits of a SHA-256, which a double represents exactly.
 local function seed_of(study_seed, number)
   return tonumber(core.sha256(("%d/%d"):format(study_seed, number)):sub(1, 13), 16)
 end
 
 -- Prepares the grid of a space that was changed. Points for which the study already has a trial keep that trial's
--- number, and new points get free numbers. Returns the largest number.
+-- number, and new points get free numbers. Returns the largest number of a trial.
 local function free_points(self)
   self.taken, self.grid_at = {}, 0
   for _, trial in pairs(self.trials) do self.taken[trial.params_text] = true end

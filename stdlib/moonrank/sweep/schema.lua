@@ -100,7 +100,8 @@ function M.objection(database, path, only_reads, is_checked)
     return "is an SQLite database, but not a store of results"
   end
   if version > #M.versions then
-    return ("is a store of version %d, from a newer moonrank. This one knows version %d"):format(version, #M.versions)
+    return ("is a store of version %d, from a newer moonrank. This moonrank knows versions up to %d"):format(version,
+      #M.versions)
   end
   local expected = expected_of(version)
   for name, object in pairs(found) do
@@ -118,8 +119,8 @@ function M.objection(database, path, only_reads, is_checked)
     local _, wrong, count = database:run(each.find, {}, 0)
     leaves_out = leaves_out or count > 0
     if count > 0 and not (only_reads and damage.leave_out(database, path, each, wrong)) then
-      local whose = wrong[2][1] and (" of trial %s"):format(core.safe_text(tostring(wrong[2][1]))) or ""
-      return ("is damaged: its column %s%s"):format(wrong[1][1], whose)
+      local whose = wrong[2][1] and (" in a row of trial %s"):format(core.safe_text(tostring(wrong[2][1]))) or ""
+      return ("is damaged: its column %s%s. Restore the store from a copy"):format(wrong[1][1], whose)
     end
   end
   return nil, leaves_out

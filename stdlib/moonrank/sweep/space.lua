@@ -17,12 +17,13 @@ local Space = check.class("mr.sweep.Space")
 local most = 2 ^ 53  -- largest number of combinations in a grid
 
 local function check_named(where, key, value)
-  check.expect(key:match "^[%a_][%w_]*$", where, "the name of a parameter", key, "letters, digits and _")
+  check.expect(key:match "^[%a_][%w_]*$", where, "the name of a parameter", key,
+    "letters, digits and _, and no digit at the beginning")
   if parts.is_when(value) then
     check.fail("%s.%s is a mr.when, which has no name. Write it without '%s ='", where, key, key)
   end
   check.expect(parts.is_part(value), where, key, value,
-    "mr.choice{...}, mr.range, mr.integer, mr.uniform or mr.loguniform")
+    "a parameter: mr.choice, mr.range, mr.integer, mr.uniform, mr.loguniform or mr.seeds")
 end
 
 local build
@@ -42,7 +43,7 @@ local function add_condition(where, entries, condition, slots)
   local set = {}
   for _, value in ipairs(condition.values) do
     check.expect(entry.part.kind ~= "uniform" and entry.part.kind ~= "loguniform", label, entry.name,
-      tostring(entry.part), "a choice or an integer")
+      tostring(entry.part), "mr.choice, mr.range or mr.integer, because a mr.when names single values")
     check.expect(entry.part:contains(value), label, "a value of " .. entry.name, value, "a value of %s", entry.part)
     set[value] = true
   end
@@ -62,7 +63,7 @@ function build(where, t, slots)
           tostring(value))
       end
       check.expect(parts.is_when(value), where, ("[%s]"):format(tostring(key)), value,
-        "name = mr.choice{...} or the like, or mr.when")
+        "a parameter with a name, such as lr = mr.uniform(0, 1), or a mr.when")
       conditions[#conditions + 1] = { key = key, condition = value }
     end
   end
@@ -236,7 +237,7 @@ function Space:grid(i)
     check.fail("space.%s is %s, which has too many values for a grid. Pass the number of values: {points = n}",
       entry.name, tostring(entry.part))
   elseif not count then
-    check.fail("space has more than 2^53 combinations, too many for a grid")
+    check.fail("space has more than 2^53 combinations, too many for a grid. Pass another sampler, such as 'random'")
   end
   check.expect(math.type(i) == "integer" and i > 0 and i <= count, "space", "combination", i, "an integer from 1 to %d",
     count)

@@ -43,7 +43,8 @@ local function data_text(data)
   return table.concat(lines, "\n")
 end
 
--- Returns the text of the trials' code. If some of it is "unseen", the checksum of the whole script is added.
+-- Returns the text of the trials' code. If it has lines "unseen" (things that cannot be compared), the checksum of the
+-- whole script is added.
 local function script_text(text, whole)
   if text:match "^unseen " or text:find("\nunseen ", 1, true) then text = text .. "\nall of the script " .. whole end
   return text
@@ -173,8 +174,8 @@ local function tell_options(store, was, now)
   return code.with_options(text, then_)
 end
 
--- Returns true if the values of trials in the store are values of another metric than this run's. In a study without a
--- metric, the values are those of the only number that its trials returned.
+-- Returns true if the values of trials in the store are, or may be, values of another metric than this run's. In a
+-- study without a metric, the values are those of the only number that its trials returned.
 local function has_other_values(store, was, now)
   if was.metric == now.metric or not forced.has_results(store, was) then return false end
   local names = store:columns([[SELECT DISTINCT n.name FROM numbers n JOIN trials t ON t.id = n.trial WHERE t.study = ?1

@@ -24,7 +24,8 @@ local function widths(centres, range)
   return found
 end
 
--- Returns normal kernels on a parameter's axis, truncated at its ends: a prior as wide as the axis, then the values'.
+-- Returns normal kernels on a parameter's axis, truncated at its ends: a prior as wide as the axis, then one kernel for
+-- each value.
 local function kernels(part, values)
   local low, high = part:axis()
   local centres = { (low + high) / 2 }
@@ -45,7 +46,8 @@ local function draw_number(part, all, u, v)
   return part:from_axis(kernel.centre + kernel.width * core.normal_quantile(share))
 end
 
--- Returns the mean of the kernels at a value: a density, or for integers the probability of their interval.
+-- Returns the mean of the kernels at a value: a density (up to a constant factor), or for integers the probability of
+-- their interval.
 local function density(part, all, value)
   local sum = 0
   local from, to = part:to_axis(value, -0.5), part:to_axis(value, 0.5)

@@ -33,7 +33,8 @@ local function received(value, arrays)
   return value
 end
 
--- Returns the columns and rows of a table of results or of an object that has such a table; nil for other values.
+-- Returns the columns and rows of a table of results, or of the table that an object's method `table` returns; nil for
+-- other values.
 local function columns_and_rows(value)
   local has_class = type(debug.getmetatable(value)) == "table"
   local to_table = has_class and check.field(value, "table")
@@ -203,7 +204,8 @@ function M.functions.release(t) kept[t.object] = nil end
 
 function M.functions.lists(t) return keep(lists_of(t)) end
 
--- Computes a loss: its "mean" over the lists that count, its "sum", or for "none" a value per list.
+-- Computes a loss: its "mean" over the lists that count, or its "sum", in which weights of lists count, or for "none" a
+-- value per list.
 local function reduced(loss, scores, lists, reduction)
   if reduction == "mean" then return loss:mean(scores, lists) end
   local values = loss(scores, lists)

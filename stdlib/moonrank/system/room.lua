@@ -26,7 +26,7 @@ function M.take(where, sizes)
   local entries = 1.0
   for _, n in ipairs(sizes) do entries = entries * math.max(0, tonumber(n) or 0) end
   if entries > left then
-    check.fail("%s: a tensor of sizes {%s} would be larger than the tensors in the file", where,
+    check.fail("%s: a tensor of sizes {%s} needs more numbers than the file has", where,
       table.concat(sizes, ", "))
   end
   left = left - entries

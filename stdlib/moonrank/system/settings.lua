@@ -62,7 +62,7 @@ end
 
 -- Returns the content of a table as text, without the outer braces.
 local function inside(manner, t, above)
-  if above[t] then manner.refuse "contains itself" end
+  if above[t] then manner.refuse "contains itself. Pass a table that does not contain itself" end
   above[t] = true
   local text
   if is_list(t) then
@@ -94,8 +94,9 @@ local function is_named_bound(value, name)
   return type(name) == "string" and bounds.get(name) == value
 end
 
--- Returns an object as text: an object of the library, or an object of a script with a `__tostring` metamethod. Raises
--- an error (`manner.refuse`) for any other object.
+-- Returns an object as text: an object of the library, or an object of a script whose `__tostring` gives a text without
+-- a memory address. Any other object is "the script's own" if `manner.functions` is set, and else an error
+-- (`manner.refuse`).
 local function object_text(manner, value, above)
   local meta = debug.getmetatable(value)
   local class = type(meta) == "table" and rawget(meta, "__name")
@@ -112,8 +113,12 @@ local function object_text(manner, value, above)
   -- a text with a memory address at its end does not identify a value
   if not text:find "0x%x+%)?$" then return text end
   if manner.functions then return "the script's own" end
-  local text_missing = "is or contains a %s, which has no text. Pass numbers, texts, tables of these, or data"
-  return manner.refuse(text_missing:format(type(value)))
+  local allowed = "numbers, texts, booleans, plain tables of these, tensors or datasets"
+  if type(value) ~= "table" then
+    return manner.refuse(("is or contains a %s, which has no text. Pass %s"):format(type(value), allowed))
+  end
+  return manner.refuse("is or contains an object (a table with a metatable) that has no text. Give its metatable a "
+    .. "__tostring whose text has no memory address, or pass " .. allowed)
 end
 
 text_of = function(manner, value, above)
@@ -139,7 +144,7 @@ end
 ---```
 ---Example: `require("moonrank.system.settings").text("mr.sweep", "k", "1")   --> "1"`
 function M.text(caller, name, value, round)
-  local function refuse(why) check.fail("%s: setting '%s' %s", caller, name, why) end
+  local function refuse(why) check.fail("%s: the setting named '%s' %s", caller, name, why) end
   local manner = { refuse = refuse, round = round }
   local text = text_of(manner, value, {})
   local is_row = type(value) == "table" and not getmetatable(value) and #value > 1 and is_list(value)
@@ -196,7 +201,8 @@ local function taken_apart(text)
   return head:sub(1, -2), entries, text:sub(at)
 end
 
--- Returns an error's words about a part of a setting with different texts; nil if a text has no such part.
+-- Returns an error's words about a part of a setting whose texts differ. `was` is the text in the file and `now` the
+-- present one. A text is nil if its setting lacks this part.
 local function difference(path, was, now, here)
   local function is_fingerprint(text) return text and #text == 16 and text:find "^%x+$" and text:find "%a" end
   local form = "%s is %s in the file and %s %s"

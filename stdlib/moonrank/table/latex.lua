@@ -8,7 +8,8 @@ local M = {}
 local latex_options = declare("mr.LatexOptions", {
   { "caption", "string", help = "plain text above the table, which is then in a table environment" },
   { "label", "string", requires = "caption", help = "name for \\ref",
-    accept = function(text) return text:find "^[%w:_./+-]+$" ~= nil end, expected = "letters, digits and : _ . / + -" },
+    accept = function(text) return text:find "^[%w:_./+-]+$" ~= nil end,
+    expected = "a text of letters, digits and : _ . / + -" },
   { "order", "string|any[]", default = "given",
     help = "order of the rows: given; mean, the best mean first; the name of a column of results, its best number "
       .. "first; or a list of values of the first column (of systems, in a comparison)" },
@@ -121,7 +122,8 @@ local function sorting_column(self, order, better)
   check.unknown("order of table:to_latex", order, { "given", "mean", table.unpack(self.columns) })
 end
 
--- Returns the row numbers in the order that the options ask for. Groups of rows stay together.
+-- Returns the row numbers in the order that the options ask for. Groups of rows stay together if a column gives the
+-- order.
 local function order_of(self, order, better, groups)
   if type(order) == "table" then
     return M.by_list("table:to_latex", "value of the first column", column_of(self, 1), order)

@@ -28,7 +28,7 @@ local function flat_numbers(values)
 end
 
 local function is_list(value) return type(value) == "table" or check.is_tensor(value) end
-local expected_list = "a tensor or a list"
+local expected_list = "a tensor or a table"
 
 local lists_options = declare("mr.ListsOptions", {
   { "relevance", "mr.Tensor|number[]", required = true, accept = is_list, expected = expected_list,

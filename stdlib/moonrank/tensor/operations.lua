@@ -15,7 +15,7 @@ local tensor = core.classes["mr.Tensor"].methods
 ---Example: `mr.cat({mr.tensor{1, 2}, mr.tensor{3}})   --> {1, 2, 3}  mr.Tensor {3} float32`
 ---Example: `mr.cat({mr.ones(2, 3), mr.zeros(2, 4)}, 2):size(2)   --> 7`
 function M.cat(tensors, dim)
-  check.expect(type(tensors) == "table", "mr.cat", "tensors", tensors, "a list: mr.cat({x, y}, dim)")
+  check.expect(type(tensors) == "table", "mr.cat", "tensors", tensors, "a table of tensors: mr.cat({x, y}, dim)")
   return core.cat(tensors, dim or 1)
 end
 
@@ -25,7 +25,7 @@ end
 ---@return mr.Tensor
 ---Example: `mr.stack({mr.tensor{1, 2}, mr.tensor{3, 4}}, 2)[1]   --> {1, 3}  mr.Tensor {2} float32`
 function M.stack(tensors, dim)
-  check.expect(type(tensors) == "table", "mr.stack", "tensors", tensors, "a list: mr.stack({x, y}, dim)")
+  check.expect(type(tensors) == "table", "mr.stack", "tensors", tensors, "a table of tensors: mr.stack({x, y}, dim)")
   return core.stack(tensors, dim or 1)
 end
 
@@ -86,7 +86,7 @@ local function is_pair(value)
   local is_two = type(value) == "table" and #value == 2
   return is_two and math.type(value[1]) == "integer" and math.type(value[2]) == "integer"
 end
-local expected_pair = "an integer or two of them, down and across"
+local expected_pair = "an integer, or two integers {down, across}"
 
 -- Returns {down, across} for the value of such an option as `stride`: one integer for both directions, or a pair.
 local function pair(value) return type(value) == "table" and value or { value, value } end

@@ -34,6 +34,7 @@ describe("mr.bounds.distribution", function()
         end
       end
     end
+    raises(function() listed:smooth(0.5, { kappa = 1e300 }) end, "kappa", "steepness 2e+300", "range 1,")
     near((listed:smooth(0.5, { steepness = 1e120 })), 0.5, 0)
   end)
 

@@ -262,7 +262,7 @@ describe("mr.Results", function()
     near(found, p, 0)
     equal(r:reports(8).loss.values, { 0.01, 0.005, 0.01 / 3 })
     raises(function() r:per_list(8, "vaild") end, "'vaild'", "'valid'")
-    raises(function() r:per_list(99) end, "99", "trial", "scores")
+    raises(function() r:per_list(99) end, "99", "trial", "values")
   end)
 end)
 

@@ -34,7 +34,7 @@ it("metric:better, losses and models refuse arguments of the wrong type, and bet
     equal(better, { true, true, false, false, false })
   end
   raises(function() mr.losses.ordinal{}(nil, mr.lists{ { 1 } }) end, "scores", "nil")
-  raises(function() mr.models.linear{ inputs = 2 }("x") end, "{lists = ...", "'x'")
+  raises(function() mr.models.linear{ inputs = 2 }("x") end, "batch", "'x'")
   raises(function() mr.models.linear{ inputs = 2 }{ lists = mr.lists{ { 1 } } } end, "mlp", "features", "batch")
   local cnn = mr.models.cnn{ height = 8, width = 8, kernel = 3, filters = { 2 } }
   raises(function() cnn{ lists = mr.lists{ { 1 } } } end, "cnn", "features", "batch")
@@ -45,11 +45,11 @@ it("models refuse a batch without the parts that they read, and name the parts",
   local ids, features = { lists = mr.lists{ { 1, 0 } }, users = mr.tensor{ 1 } }, { features = mr.ones(2, 2) }
   local of_pairs, double = { users = 3, items = 4, dtype = "float64" }, { inputs = 2, dtype = "float64" }
   local cases = {
-    { mr.models.mf(of_pairs), ids, "items", "mf" }, { mr.models.biased_mf(of_pairs), features, "rows", "biased_mf" },
+    { mr.models.mf(of_pairs), ids, "items", "mf" }, { mr.models.biased_mf(of_pairs), features, "lists", "biased_mf" },
     { mr.models.cml{ users = 3, items = 4, covariance = 1.0, dtype = "float64" }, ids, "items", "cml" },
     { mr.models.linear(double), ids, "features", "mlp" },
     { mr.models.direct_ranker(double), ids, "features", "direct_ranker" },
-    { mr.models.self_attention(double), features, "rows", "self_attention" },
+    { mr.models.self_attention(double), features, "lists", "self_attention" },
     { mr.models.popularity{ fold = fold }, ids, "items", "popularity" }, { mr.models.random{}, ids, "items", "random" },
     { mr.models.item_knn{ fold = fold }, features, "users", "item_knn" },
     { mr.models.item_mean{ fold = fold }, ids, "items", "item_mean" },
@@ -59,7 +59,7 @@ it("models refuse a batch without the parts that they read, and name the parts",
   for _, case in ipairs(cases) do
     local model, batch, part, name = table.unpack(case)
     raises(function() model(batch) end, part, name, "batch")
-    raises(function() model(0 / 0) end, "{lists = ...", "NaN")
+    raises(function() model(0 / 0) end, "batch", "NaN")
     if not untrained[model.kind] then
       raises(function() model:gradcheck(batch) end, part, name, "batch")
     end

@@ -175,7 +175,7 @@ it("mr.stats.kde, kernel_regression and ecdf_compare reject invalid input and op
   raises(function() s.kde({ 1, 2 }, { bandwidth = 0 }) end, "bandwidth is 0")
   raises(function() s.kde({ 1, 2 }, { bandwidth = true }) end, "bandwidth is true")
   raises(function() s.kde({ 1, 2 }, { points = 1 }) end, "points is 1")
-  raises(function() s.kde({ 1, 2 }, { range = { 2, 1 } }) end, "range is {2, 1}, expected {lowest, highest}")
+  raises(function() s.kde({ 1, 2 }, { range = { 2, 1 } }) end, "range", "{2, 1}", "{lowest, highest}")
   raises(function() s.kde({ 1, 1 / 0 }) end, "2", "x", "inf")
   raises(function() s.kernel_regression({ 1, 1 }, { 1, 2 }) end, "2 pairs with equal x")
   raises(function() s.kernel_regression({ 1 }, { 1 }) end, "x and y", "pairs", "1")

@@ -168,7 +168,8 @@ it("mr.stats.linear_model rejects invalid data, factors and interactions", funct
   raises(interacting({ "loss", "loss" }), "interaction", "'loss'")
   raises(interacting({ "loss", "bound" }, { "bound", "loss" }), "loss", "interaction", "bound")
   raises(interacting("loss"), "interaction", "'loss'")
-  raises(model{ y = { 1, 2, 3, 4 }, factors = both, interactions = { loss = "bound" } }, "interactions", "loss", "list")
+  raises(model{ y = { 1, 2, 3, 4 }, factors = both, interactions = { loss = "bound" } }, "interactions", "loss",
+    "names")
   raises(model{ y = { 1, 2, 3, 4 }, factors = { two, loss = two } }, "factors", "1")
   local fine = mr.stats.linear_model{ y = { 1, 2, 3, 5 }, factors = { loss = two } }
   raises(function() fine:emmeans("los") end, "'los'", "'loss'")
