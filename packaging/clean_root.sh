@@ -57,10 +57,14 @@ echo "== wheel"
 as_someone "python3 -m venv --system-site-packages env && env/bin/pip install --no-index /packages/*.whl &&
   PATH=\$HOME/env/bin:\$PATH sh /packages/try.sh /packages/as_program.py"
 install_and_try() {
-  echo "== ${1##*/}"
+  name=${1##*/}
+  echo "== $name"
   chroot "$root" apt-get install -y -qq --no-install-recommends "/packages/${1##*/}" >"$root/log" 2>&1 \
     || { cat "$root/log"; exit 1; }
   as_someone "sh /packages/try.sh moonrank"
+  for file in copyright licenses/eigen.txt licenses/libstdc++.txt; do
+    [ -s "$root/usr/share/doc/${name%%_*}/$file" ] || { echo "$name lacks $file"; exit 1; }
+  done
   chroot "$root" moonrank --version
 }
 # moonrank-cuda replaces the package moonrank; it must also run without a GPU

@@ -46,6 +46,12 @@ def _predictions(scores: np.ndarray, kept: _library.Kept) -> np.ndarray:
     return _lists.scores_of("predictions", scores, kept.value["sizes"])
 
 
+def check_type(data: Any, methods: list[str], expected: str) -> None:
+    """Raises MoonrankError if `data` lacks one of these methods, so that it is not a data set of XGBoost or LightGBM."""
+    if not all(callable(getattr(data, method, None)) for method in methods):
+        raise MoonrankError(f"data has the type {type(data).__name__}, expected {expected}")
+
+
 def labels_of(data: Any, example: str, rows: int) -> np.ndarray:
     """Returns the labels of a data set with this number of rows. Missing labels raise MoonrankError."""
     labels = data.get_label()

@@ -26,6 +26,8 @@ __all__ = ["Metric", "Objective"]
 
 
 def _judged(data: Any) -> tuple[np.ndarray, np.ndarray]:
+    _trees.check_type(data, ["get_group", "get_label", "get_weight"],
+                      "a lightgbm.Dataset. Call lightgbm.train, or LGBMRanker with groups")
     sizes = data.get_group()
     if sizes is None:
         raise MoonrankError("the Dataset has no groups, expected group: lightgbm.Dataset(x, grades, group=sizes)")

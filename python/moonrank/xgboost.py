@@ -27,6 +27,8 @@ __all__ = ["Metric", "Objective"]
 
 
 def _judged(data: Any) -> tuple[np.ndarray, np.ndarray]:
+    _trees.check_type(data, ["get_uint_info", "get_label", "get_weight"],
+                      "an xgboost.DMatrix. Call xgboost.train, because XGBoost's scikit-learn classes pass arrays")
     ends = np.asarray(data.get_uint_info("group_ptr"), np.int64)
     if ends.size == 0:
         raise MoonrankError("the DMatrix has no groups, expected qid or group: "

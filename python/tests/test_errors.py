@@ -73,6 +73,7 @@ def refused(name, argument, function, given):
     said = text[len(name) + 2:]
     assert re.search(rf"(?<!\w){argument}(?!\w)", said), text
     assert not INTERNAL.search(said), text
+    return text
 
 
 def arguments_of(name, argument, value, others):
@@ -165,6 +166,10 @@ def test_objectives_and_metrics_of_trees(library):
         def get_uint_info(self, _):
             return [] if self.group is None else np.cumsum([0, *self.group])
 
+    class Labelled:
+        def get_label(self):
+            return np.float32(GRADES)
+
     class Derived(package.Objective):
         pass
 
@@ -177,6 +182,10 @@ def test_objectives_and_metrics_of_trees(library):
             if argument != "group" or library == "lightgbm":
                 refused(f"moonrank.{library}.{name}", argument, lambda **given: made(given["p"], given["data"]),
                         {"p": predictions, "data": data})
+        for data in [None, "x", GRADES, {"group": SIZES}, Labelled(), *([right] if library == "xgboost" else [])]:
+            text = refused(f"moonrank.{library}.{name}", "data", lambda **given: made(given["p"], given["data"]),
+                           {"p": right, "data": data})
+            assert type(data).__name__ in text and ("DMatrix" in text or "Dataset" in text)
     refused(f"moonrank.{library}.Objective", "weights", lambda: package.Objective("ndcg")(right, Data()), {})
     if library == "lightgbm":
         for made, name in ((package.Objective("ndcg"), "Objective"), (package.Metric("ndcg"), "Metric")):

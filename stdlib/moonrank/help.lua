@@ -242,7 +242,7 @@ local function searched(topic, all)
   if term then return in_terminal(("%s\n\nFound in:\n\n%s"):format(term, search.written(hits))) end
   local near = check.nearest(topic, known_names(all))
   local message = ("nothing is called '%s'%s"):format(topic, near and (", did you mean '%s'?"):format(near) or "")
-  if #hits == 0 then error(message, 0) end
+  if #hits == 0 then error(message .. (near and "" or ". Search for another word"), 0) end
   return message .. (near and "" or ".") .. " Found in:\n\n" .. in_terminal(search.written(hits))
 end
 

@@ -131,9 +131,10 @@ end
 ---of the study's metric (or of the only reported number). A killed trial has failed there, and so
 ---has a trial without a value. Other returned numbers, the trial's number and its seed are
 ---attributes of the trial. Lines are only added: later calls add the trials that have ended since,
----and a journal may have several studies. The option `optuna` of mr.sweep does this while the sweep
----runs. An existing file that is not a journal is an error, and so is a journal in which another
----sweep or program has a study of this name.
+---and a journal may have several studies. With the option `optuna`, mr.sweep does this while it
+---runs, and also adds trials as they begin and their reports as they come. An existing file that is
+---not a journal is an error, and so is a journal in which another sweep or program has a study of
+---this name.
 ---@param path string
 ---@return integer added  number of trials
 ---Example:
@@ -148,7 +149,7 @@ end
 function Results:to_optuna(path)
   check.path("results:to_optuna", path)
   paths.check("results:to_optuna", "new file", path)
-  local journal <close> = require("moonrank.sweep.optuna").open(path, self._store, self.study)
+  local journal <close> = require("moonrank.sweep.optuna").open("results:to_optuna", path, self._store, self.study)
   return journal:add()
 end
 

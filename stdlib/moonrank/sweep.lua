@@ -58,7 +58,7 @@ local sweep_options = declare("mr.SweepOptions", {
   { "store", "string", default = "results.db", accept = is_not_empty, expected = "the name of a file",
     also = { "storage", "database", "db" }, help = "file that keeps the study" },
   { "optuna", "string", shown = "none", accept = is_not_empty, expected = "the name of a file",
-    help = "journal of Optuna to which each trial is added as it ends, for optuna-dashboard (results:to_optuna)" },
+    help = "journal of Optuna that gets the trials and their reports as they come, for optuna-dashboard" },
   { "workers", "integer", least = 0, shown = "one per core, or one per GPU if the device is cuda",
     also = { "n_jobs", "jobs", "processes", "num_workers" },
     help = "number of processes; 0 runs trials in this process" },
@@ -162,8 +162,8 @@ local function run_here(o, plan, view, context)
     table.move(others, 1, #others, #context.others + 1, context.others)
     context.on_report = function(report)
       running[1].report = report
-      if plan.heard then plan.heard:add(trial.number, report) end
-      plan.store:publish()
+      plan:report(trial, report)
+      plan:publish()
       view:update(running, 1)
     end
     local outcome = trials.run(context, plan:job(trial))
@@ -174,16 +174,16 @@ local function run_here(o, plan, view, context)
 end
 
 -- Opens the journal of Optuna that the option `optuna` names, and adds the trials that have ended already. Later trials
--- are added as they end. A journal that cannot be written any more does not end the sweep.
+-- are added as they begin, report and end. A journal that cannot be written any more does not end the sweep.
 local function begin_journal(o, plan)
   if not o.optuna then return nil end
-  local journal = require("moonrank.sweep.optuna").open(o.optuna, plan.store, plan.study)
+  local journal = require("moonrank.sweep.optuna").open("mr.sweep", o.optuna, plan.store, plan.study)
   journal:add()
-  plan.on_end = function(number)
-    local added, why = pcall(journal.add, journal, number)
+  plan.on_event = function(event, number, report)
+    local added, why = pcall(journal[event], journal, number, report)
     if added then return end
     if why == "interrupted" then error(why, 0) end
-    plan.on_end = false
+    plan.on_event = false
     check.warn(("mr.sweep: the journal %s gets no more trials: %s. results:to_optuna adds them later"):format(o.optuna,
       check.reason(why)))
   end

@@ -17,7 +17,7 @@ for name in optuna.get_all_study_names(storage):
             "number": t.number, "state": t.state.name, "value": t.value, "params": t.params, "attributes": t.user_attrs,
             "reports": {str(step): value for step, value in t.intermediate_values.items()},
             "inside": all(d._contains(d.to_internal_repr(t.params[p])) for p, d in t.distributions.items()),
-            "seconds": t.duration.total_seconds(),
+            "seconds": t.datetime_complete and t.duration.total_seconds(),
         } for t in study.trials],
     }
     if "--go-on" in sys.argv:  # Optuna continues the study, with parameters from the ranges that the journal has

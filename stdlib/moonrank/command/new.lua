@@ -73,7 +73,8 @@ function M.output(words)
     if word:sub(1, 1) == "-" then words_of.refuse("new: unknown option '%s' (--help explains the command)", word) end
   end
   if #words ~= 1 or words[1] == "" then
-    words_of.refuse("new: expected the name of one folder, got %d. Write: moonrank new my_study", #words)
+    words_of.refuse("new: expected the name of one folder, got %s. Write: moonrank new my_study",
+      words[1] == "" and #words == 1 and "an empty text" or #words)
   end
   local folder = words[1]:gsub("(.)/+$", "%1")
   check_folder(folder)

@@ -64,7 +64,7 @@ function M.run(words)
   local path, host = names[1], args.host == "localhost" and "127.0.0.1" or args.host
   if not core.file_exists(path) then
     local shown = core.safe_text(path)
-    error(core.exit(1, ("serve: there is no store %s. Pass the path of a sweep's store"):format(shown)), 0)
+    error(core.exit(1, ("serve: there is no store '%s'. Pass the path of a sweep's store"):format(shown)), 0)
   end
   local memory = answer.memory(path)
   local server = listen(host, args.port)

@@ -1,5 +1,7 @@
 -- Writes the trials of a study to a journal of Optuna, which optuna-dashboard shows: a file with a JSON object in each
 -- line (JournalFileBackend of Optuna 4 and 5). Lines are only added, so that a running dashboard can follow the file.
+-- Lines about a trial name it by its id, which is the number of lines before it in the journal that create a trial.
+-- Other programs may add trials at any time, so the id of a new trial is known after reading the journal again.
 -- Source: optuna/storages/journal/_storage.py, JournalStorageReplayResult.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
@@ -10,16 +12,30 @@ local M = {}
 
 local create_study <const>, delete_study <const>, create_trial <const> = 0, 1, 4
 local set_user_attribute <const>, set_system_attribute <const> = 2, 3
+local set_state <const>, set_report <const>, set_trial_attribute <const> = 6, 7, 8
 local states <const> = { done = 1, pruned = 2, failed = 3, killed = 3 }
-local failed <const> = 3
+local running <const>, failed <const> = 0, 3
 local writer <const> = "moonrank"
+-- Reports are written at once, but after `burst` writes only every `pause` seconds. So frequent reports do not slow a
+-- sweep.
+local burst <const>, pause <const> = 20, 0.005
 -- name of the attribute that a sweep writes to its study in the journal, to find the study again
 local mark <const> = "moonrank_study"
 
 ---@class mr.sweep.Journal
 ---@field path string
----@field private study_id integer
----@field private added table<integer, integer>  state in the journal, by the number of the trial
+---@field private sum string  identifies the study in the store
+---@field private offset integer  number of bytes of the file that were read
+---@field private names table<integer, string>  names of the journal's studies by their id
+---@field private next_study integer  id of the next study
+---@field private next_trial integer  id of the next trial
+---@field private own integer|false  id of this study; false if the journal lacks it
+---@field private added table<integer, table>  id and state of this study's trials in the journal, by their number
+---@field private running table<integer, table>  the entries of `added` whose state is running, by their id
+---@field private live table<integer, table>  what was written of running trials' reports, by the number of the trial
+---@field private pending string[]  lines that were not written to the file yet
+---@field private credit number  how many times reports may be written now
+---@field private at number  time at which `credit` was computed
 local Journal = check.class("mr.sweep.Journal")
 
 -- Returns a text as JSON in ASCII, as Python's json.dumps writes it. Names are compared in this form.
@@ -93,57 +109,107 @@ local function parameters_of(space, trial)
   return object(distributions), object(values)
 end
 
--- Returns the JSON object of a trial's attributes in Optuna: its number, its seed, its returned numbers without the
--- study's metric, and why it ended early.
+-- Returns the attributes of a trial that is running, as pairs of a name and the JSON text of its value.
+local function identity_of(trial) return { { "trial", scalar(trial.number) }, { "seed", scalar(trial.seed) } } end
+
+-- Returns the attributes of a trial that has ended, as pairs like those of identity_of: its returned numbers without
+-- the study's metric, and why it ended early.
 local function attributes_of(self, trial)
-  local rows = { { "trial", scalar(trial.number) }, { "seed", scalar(trial.seed) } }
+  local rows, metric = {}, self.study.metric or "value"
   local numbers = self.store:rows("SELECT name, value FROM numbers WHERE trial = ?1 ORDER BY name", trial.id)
   for _, each in ipairs(numbers) do
     local is_finite = each.value and check.is_finite(each.value)
-    if each.name ~= "trial" and each.name ~= "seed" and each.name ~= self.study.metric then
+    if each.name ~= "trial" and each.name ~= "seed" and each.name ~= metric then
       rows[#rows + 1] = { each.name, is_finite and scalar(each.value) or quoted(tostring(each.value or "nan")) }
     end
   end
   if trial.reason then rows[#rows + 1] = { "reason", quoted(core.safe_text(trial.reason, true)) } end
-  return object(rows)
+  return rows
 end
 
--- Returns a trial's reports by step as JSON: those of the study's metric, or of the only reported number.
-local function reports_of(self, trial)
-  local by_name, names = {}, {}
+-- Returns a trial's reports as pairs of a step and the JSON text of its value: those of the study's metric, or of the
+-- only reported number. Leaves out the reports in `live`, which are in the journal already.
+local function reports_of(self, trial, live)
+  local by_name, names, rows = {}, {}, {}
   for _, row in ipairs(self.store:rows("SELECT name, step, value FROM reports WHERE trial = ?1 ORDER BY step",
     trial.id)) do
     if not by_name[row.name] then by_name[row.name], names[#names + 1] = {}, row.name end
     table.insert(by_name[row.name], { ("%d"):format(row.step), scalar(row.value or 0 / 0) })
   end
-  return object(by_name[self.study.metric or "value"] or #names == 1 and by_name[names[1]] or {})
+  local found = live.name and by_name[live.name] or by_name[self.study.metric or "value"]
+    or #names == 1 and by_name[names[1]]
+  for _, row in ipairs(found or {}) do
+    if not live.steps[row[1]] then rows[#rows + 1] = row end
+  end
+  return rows
 end
 
--- Returns the journal's line for an ended trial. One without a value has failed there: Optuna requires a value.
-local function trial_line(self, trial)
-  local distributions, params = parameters_of(self.space, trial)
+-- Returns a trial's state in Optuna; nil if it has not ended. A trial without a value has failed there, because Optuna
+-- requires a value.
+local function state_of(trial)
   local state = states[trial.state]
-  if state == states.done and not trial.value then state = failed end
-  return line_of(create_trial, { { "study_id", scalar(self.study_id) }, { "datetime_start", time_of(trial.started) },
-    { "datetime_complete", time_of(trial.ended or trial.started) }, { "state", scalar(state) },
-    { "value", trial.value and state ~= failed and scalar(trial.value) or "null" }, { "values", "null" },
-    { "distributions", distributions }, { "params", params }, { "user_attrs", attributes_of(self, trial) },
-    { "system_attrs", "{}" }, { "intermediate_values", reports_of(self, trial) } }), state
+  return state == states.done and not trial.value and failed or state
 end
 
--- Returns the lines of a file; "" if it does not exist. An incomplete last line, which a process that was killed leaves
+local function value_of(trial, state) return trial.value and state ~= failed and scalar(trial.value) end
+
+local function refuse() check.fail "the study was deleted from the journal, or the file was replaced" end
+
+-- Returns the line that adds a trial to the journal, running or ended.
+local function trial_line(self, trial, state)
+  if not self.own then refuse() end
+  local distributions, params = parameters_of(self.space, trial)
+  local attributes, reports, rows = identity_of(trial), {}, {
+    { "study_id", scalar(self.own) }, { "datetime_start", time_of(trial.started) },
+  }
+  if state ~= running then
+    for _, row in ipairs(attributes_of(self, trial)) do attributes[#attributes + 1] = row end
+    reports = reports_of(self, trial, { steps = {} })
+    rows[#rows + 1] = { "datetime_complete", time_of(trial.ended or trial.started) }
+  end
+  for _, row in ipairs{ { "state", scalar(state) },
+    { "value", state ~= running and value_of(trial, state) or "null" }, { "values", "null" },
+    { "distributions", distributions }, { "params", params }, { "user_attrs", object(attributes) },
+    { "system_attrs", "{}" }, { "intermediate_values", object(reports) } } do
+    rows[#rows + 1] = row
+  end
+  return line_of(create_trial, rows)
+end
+
+local report_format <const> = ('{"op_code":%d,"worker_id":"%s",'):format(set_report, writer)
+  .. '"trial_id":%d,"step":%s,"intermediate_value":%s}\n'
+-- Returns the line of a report: a pair of a step and a value's JSON text. It has the form of line_of, but is made
+-- without it, several times faster, because trials may report often.
+local function report_line(id, row) return report_format:format(id, row[1], row[2]) end
+
+-- Adds the lines that end a running trial of the journal, with its entry, to the pending lines.
+local function end_trial(self, trial, entry, state)
+  local lines, id = self.pending, entry.id
+  for _, row in ipairs(reports_of(self, trial, self.live[trial.number] or { steps = {} })) do
+    lines[#lines + 1] = report_line(id, row)
+  end
+  for _, row in ipairs(attributes_of(self, trial)) do
+    lines[#lines + 1] = line_of(set_trial_attribute, { { "trial_id", scalar(id) }, { "user_attr", object{ row } } })
+  end
+  local value = value_of(trial, state)
+  lines[#lines + 1] = line_of(set_state, { { "trial_id", scalar(id) }, { "state", scalar(state) },
+    { "values", value and "[" .. value .. "]" or "null" },
+    { "datetime_complete", time_of(trial.ended or trial.started) } })
+  entry.state, self.running[id] = state, nil
+end
+
+-- Checks that a file is a journal, if it exists. An incomplete last line, which a process that was killed leaves
 -- behind, is removed from the file, because Optuna could not read a line after it.
-local function read(path)
-  if not core.file_exists(path) then return "" end
+local function repair(path, caller)
+  if not core.file_exists(path) then return end
   core.check_file(path)
   local file <close> = assert(io.open(path, "rb"))
   local text = file:read "a"
   if text ~= "" and not text:find '^{"op_code":' then
-    check.fail("results:to_optuna: the file %s is not a journal of Optuna. Pass another path", path)
+    check.fail("%s: the file %s is not a journal of Optuna. Pass another path", caller, path)
   end
   local whole = text:match "^.*\n" or ""
   if whole ~= text then core.write_file(path, whole) end
-  return whole
 end
 
 -- Returns the name of the study in a line of the journal, as JSON text with its quotes; nil if there is none.
@@ -157,31 +223,61 @@ local function name_in(line)
   end
 end
 
--- Finds this study in the text of the journal, and which of the study's trials the journal already has.
-local function look(self, text, sum)
-  local next_id, by_name, own = 0, {}, nil
-  self.added = {}
+local function name_taken(self, name)
+  for id, each in pairs(self.names) do
+    if each == name then return id end
+  end
+end
+
+-- What a line of the journal means for this study and for the ids of studies and trials, by the line's code.
+local apply = {}
+
+apply[create_study] = function(self, line)
+  local name = name_in(line)
+  if not name or name_taken(self, name) then return end
+  self.names[self.next_study], self.next_study = name, self.next_study + 1
+end
+
+apply[delete_study] = function(self, _, id)
+  self.names[id] = nil
+  if id == self.own then self.own, self.added, self.running = false, {}, {} end
+end
+
+apply[set_user_attribute] = function(self, line, id)
+  if self.names[id] and line:find(('"%s":"%s"'):format(mark, self.sum), 1, true) then self.own = id end
+end
+
+apply[create_trial] = function(self, line, id)
+  if not self.names[id] then return end
+  local trial = self.next_trial
+  self.next_trial = trial + 1
+  if id ~= self.own or not line:find(('"worker_id":"%s"'):format(writer), 1, true) then return end
+  local state, number = line:match '"state":(%d).-"user_attrs":{"trial":(%d+)'
+  if not number then return end
+  local entry = { id = trial, state = tonumber(state) }
+  self.added[tonumber(number)] = entry
+  if entry.state == running then self.running[trial] = entry end
+end
+
+apply[set_state] = function(self, line)
+  local id, state = line:match '"trial_id":(%d+).-"state":(%d)'
+  local entry = self.running[tonumber(id)]
+  if not entry then return end
+  entry.state = tonumber(state)
+  if entry.state ~= running then self.running[tonumber(id)] = nil end
+end
+
+-- Reads the whole lines that were added to the file since the last call, by this or another process.
+local function look(self)
+  if not core.file_exists(self.path) then return end
+  local file <close> = assert(io.open(self.path, "rb"))
+  file:seek("set", self.offset)
+  local text = file:read "a":match "^.*\n" or ""
+  self.offset = self.offset + #text
   for line in text:gmatch "[^\n]+" do
-    local code, study = tonumber(line:match '^{"op_code":(%d+)'), tonumber(line:match '"study_id":(%d+)')
-    if code == create_study then
-      local name = name_in(line)
-      if name and not by_name[name] then by_name[name], next_id = next_id, next_id + 1 end
-    elseif code == delete_study then
-      for name, id in pairs(by_name) do by_name[name] = id ~= study and id or nil end
-    elseif code == set_user_attribute and line:find(('"%s":"%s"'):format(mark, sum), 1, true) then
-      own = study
-    elseif code == create_trial and line:find(('"worker_id":"%s"'):format(writer), 1, true) and study == own then
-      local state, number = line:match '"state":(%d).-"user_attrs":{"trial":(%d+)'
-      if number then self.added[tonumber(number)] = tonumber(state) end
-    end
+    local act = apply[tonumber(line:match '^{"op_code":(%d+)')]
+    if act then act(self, line, tonumber(line:match '"study_id":(%d+)')) end
   end
-  local there = by_name[quoted(self.study.name)]
-  if there and there ~= own then
-    check.fail("results:to_optuna: %s has a study '%s' of another sweep or program. Pass another path", self.path,
-      core.safe_text(self.study.name))
-  end
-  self.study_id = there or next_id
-  return there == nil
 end
 
 -- Adds lines to the file in one write, so that a reader never sees a part of a line in the middle.
@@ -194,49 +290,112 @@ end
 
 ---Opens the journal of a study, which a sweep may be running, and adds the study if the file lacks it. It is an error
 ---if the file is not a journal, if it has another study of this name, or if another process adds trials to it.
-function M.open(path, store, study)
+---@param caller string  name of the function that the user called, for errors
+function M.open(caller, path, store, study)
   core.make_folder(path)
   local lock = core.lock_file(path .. ".moonrank")
   if not lock then
-    check.fail("results:to_optuna: another process adds trials to %s now. Wait until it ends, or pass another path",
-      path)
+    check.fail("%s: another process adds trials to %s now. Wait until it ends, or pass another path", caller, path)
   end
+  repair(path, caller)
   local self = setmetatable({ path = path, store = store, study = study, space = described.read(study.space),
-    lock = lock, added = {}, study_id = 0 }, Journal)
-  local sum = core.sha256(study.name .. "\0" .. study.created):sub(1, 16)
-  if look(self, read(path), sum) then
-    local id, metric = { "study_id", scalar(self.study_id) }, study.metric or "value"
+    lock = lock, sum = core.sha256(study.name .. "\0" .. study.created):sub(1, 16), offset = 0, names = {},
+    next_study = 0, next_trial = 0, own = false, added = {}, running = {}, live = {}, pending = {},
+    credit = burst, at = core.clock() }, Journal)
+  look(self)
+  local there = name_taken(self, quoted(study.name))
+  if there and there ~= self.own then
+    check.fail("%s: %s has a study '%s' of another sweep or program. Pass another path", caller, path,
+      core.safe_text(study.name))
+  end
+  if not there then
+    local id, metric = { "study_id", scalar(self.next_study) }, study.metric or "value"
     local direction = study.direction == "minimize" and "[1]" or "[2]"
     append(path, line_of(create_study, { { "study_name", quoted(study.name) }, { "directions", direction } })
-      .. line_of(set_user_attribute, { id, { "user_attr", object{ { mark, quoted(sum) } } } })
+      .. line_of(set_user_attribute, { id, { "user_attr", object{ { mark, quoted(self.sum) } } } })
       .. line_of(set_system_attribute,
         { id, { "system_attr", object{ { "study:metric_names", "[" .. quoted(metric) .. "]" } } } }))
+    look(self)
   end
   return self
 end
 
----Adds the trials that have ended to the journal, in the order of their numbers. Trials that the journal already has
----with their present state are skipped.
+local function write_pending(self)
+  if #self.pending == 0 then return end
+  local text = table.concat(self.pending)
+  self.pending = {}
+  append(self.path, text)
+end
+
+---Writes the pending lines to the file, unless this was called very often just now.
+function Journal:flush()
+  if #self.pending == 0 then return end
+  local now = core.clock()
+  self.credit, self.at = math.min(burst, self.credit + (now - self.at) / pause), now
+  if self.credit < 1 then return end
+  self.credit = self.credit - 1
+  write_pending(self)
+end
+
+---Adds a trial that begins, as a running trial. A trial that the journal already has as running goes on there.
+---@param number integer
+function Journal:begin(number)
+  local entry = self.added[number]
+  if not entry or entry.state ~= running then
+    table.insert(self.pending, trial_line(self, self.store:trials(self.study, number)[number], running))
+    write_pending(self)
+    look(self)
+    entry = self.added[number]
+    if not entry or entry.state ~= running then refuse() end
+  end
+  self.live[number] = { id = entry.id, name = nil, steps = {} }
+end
+
+---Adds a report of a running trial to the pending lines: its value of the study's metric, or of the only number that
+---the trial's first report has.
+---@param report { step: integer, values: table<string, number> }
+function Journal:report(number, report)
+  local live, values = self.live[number], report.values
+  if live.name == nil then
+    local metric, first = self.study.metric or "value", next(values)
+    live.name = values[metric] and metric or first and not next(values, first) and first or false
+  end
+  local value = live.name and values[live.name]
+  if not value then return end
+  local step = ("%d"):format(report.step)
+  live.steps[step] = true
+  table.insert(self.pending, report_line(live.id, { step, scalar(value) }))
+end
+
+---Adds the trials that have ended to the journal, in the order of their numbers. Trials that are running in the journal
+---end there. Trials that the journal already has with their present state are skipped.
 ---@param only? integer  the number of a trial: add this one
 ---@return integer  how many trials were added
 function Journal:add(only)
-  local lines, count = {}, 0
+  local count, is_new = 0, false
   local trials = self.store:trials(self.study, only)
   for _, number in ipairs(check.names(trials)) do
-    local trial = trials[number]
-    local line, state = nil, nil
-    if states[trial.state] then line, state = trial_line(self, trial) end
-    if line and self.added[number] ~= state then
-      lines[#lines + 1], self.added[number], count = line, state, count + 1
+    local trial, entry = trials[number], self.added[number]
+    local state = state_of(trial)
+    if state and not (entry and entry.state == state) then
+      if entry and entry.state == running then
+        end_trial(self, trial, entry, state)
+      else
+        table.insert(self.pending, trial_line(self, trial, state))
+        is_new = true
+      end
+      self.live[number], count = nil, count + 1
     end
   end
-  if count > 0 then append(self.path, table.concat(lines)) end
+  write_pending(self)
+  if is_new then look(self) end
   return count
 end
 
----Lets other processes add trials to the journal.
+---Writes the pending lines if the file can be written, and lets other processes add trials to the journal.
 function Journal:close()
   local _ <close> = self.lock
+  check.attempt(write_pending, self)
   self.lock = nil
 end
 Journal.__close = Journal.close

@@ -67,7 +67,7 @@ end
 function Pool:_take(worker, message)
   if message.kind == "report" then
     table.insert(worker.reports, message.report)
-    if self.schedule.heard then self.schedule.heard:add(worker.trial.number, message.report) end
+    self.schedule:report(worker.trial, message.report)
   elseif message.kind == "end" then
     -- A worker reports "interrupted" although the sweep is not stopping: a signal from elsewhere interrupted it. The
     -- signal would end the worker's later trials, too, so the worker is killed.
@@ -210,7 +210,7 @@ function Pool:_loop()
     local running = self:running()
     self.live:update(running, self:_width())
     if #running == 0 and (self.stopping or schedule:ended() >= schedule.planned) then return end
-    schedule.store:publish()
+    schedule:publish()
     self:_receive()
     if self:_is_stopping() then self:_stop_late() end
   end

@@ -15,8 +15,9 @@ local M = {}
 ---@field planned integer          number of trials that the study will have
 ---@field trials table<integer, table>  by number: params, seed, state, attempts, value
 local Schedule = check.class("mr.sweep.Schedule")
--- function that is called with the number of each trial that ends in this run of the sweep; or false
-Schedule.on_end = false
+-- function that is called with the name of an event, the number of its trial and the report, if it has one; or false.
+-- The events are "begin", "report" and "add" (the trial or its attempt has ended), and "flush" without a trial.
+Schedule.on_event = false
 Schedule.taken = false  -- set of the grid points that trials already have, if the space was changed; otherwise false
 
 -- Returns the seed of a trial: the first 52 bits of a SHA-256, which a double represents exactly.
@@ -79,6 +80,10 @@ function M.new(o)
   return self
 end
 
+function Schedule:_tell(event, number, report)
+  if self.on_event then self.on_event(event, number, report) end
+end
+
 ---Returns true if a trial has ended and will not be retried.
 function Schedule:is_final(trial)
   if trial.state == "done" or trial.state == "pruned" then return true end
@@ -137,7 +142,7 @@ function Schedule:_halve(number)
     self:_add_time(trial.wall)
     files.forget(files.of_trial(self.folder, trial.number))
     self:_count(trial)
-    if self.on_end then self.on_end(trial.number) end
+    self:_tell("add", trial.number)
   end
   if #pruned > 0 then self:_advance() end
 end
@@ -221,7 +226,21 @@ function Schedule:next()
   trial.state, trial.begun = "running", true
   if not self.halving then trial.so_far = nil else trial.passed = self.halving:passed(trial) end
   self.store:begin(self.study, trial)
+  self:_tell("begin", trial.number)
   return trial
+end
+
+---Passes on a report of a running trial to those who follow the sweep.
+---@param report { step: integer, values: table<string, number> }
+function Schedule:report(trial, report)
+  if self.heard then self.heard:add(trial.number, report) end
+  self:_tell("report", trial.number, report)
+end
+
+---Makes what was written of the sweep visible to other processes.
+function Schedule:publish()
+  self.store:publish()
+  self:_tell "flush"
 end
 
 ---Returns an estimate of the seconds until all trials have ended: the mean time of the trials that finished in this
@@ -304,12 +323,13 @@ function Schedule:finish(trial, outcome, metric)
     self:_add_time(outcome.wall)
     self:_count(trial)
     self:_advance()
-    if self.on_end then self.on_end(trial.number) end
+    self:_tell("add", trial.number)
   elseif self.halving and self.halving:passed(trial) > trial.passed then
     -- A trial that reached its next Hyperband rung counts as paused even if it was killed: its report is stored.
     trial.state = "paused"
   elseif not goes_on then
     self.again[#self.again + 1] = trial
+    self:_tell("add", trial.number)
   end
   if self.halving then self:_halve(trial.number) end
 end
