@@ -1,8 +1,8 @@
 -- Makes one report of everything that is reproduced here: the thesis, five other documents, and the grid of losses
 -- and bounds. The script makes missing training runs, then every table and figure. The report begins with a table of
 -- claims and whether they hold. If the script is interrupted, the same command continues; each document keeps its runs
--- in a store of its own. With --kept no model is trained: sections show the runs that exist. Sections that lack runs,
--- or whose scripts store none, such as LambdaMART of the lecture, say so.
+-- in a store of its own. With --kept no runs are made: sections show the runs that exist. Sections that lack runs, or
+-- whose scripts train without storing runs, such as LambdaMART of the lecture, say so.
 local here = arg[0]:match("^(.*/)") or "./"
 local mr = require "moonrank"
 local experiment, tools = mr.experiment, here .. "../docs/report/"
@@ -25,7 +25,7 @@ local args = mr.args{
   retry = { default = 0, least = 0, help = "how often runs that failed or were killed are tried again" },
   mix_numerics = { default = false, help = "go on with kept runs although they were made under other numerics" },
   kept = { default = false, ignores = { "workers", "force", "retry", "mix_numerics" },
-    help = "show the runs that are kept and train nothing; sections that lack runs say so" },
+    help = "show the runs that are kept and make none; sections that lack runs say so" },
   results = { path = "new folder", default = "", help = "folder for results files: CSV, one for each section" },
   smoke = { default = false, ignores = { "data", "results" },
     help = "made-up data, one fold, two epochs: to see that it runs" },
