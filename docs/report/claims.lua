@@ -145,6 +145,8 @@ The sentences are in `claims.lua`.
 - `runs` is the number of training runs whose results are in the value. Runs that choose a rate or
   another setting do not count. A change is made from two sets of runs. Printed numbers, and those
   that need no training, have 0. It is empty where the script does not say.
+- A cell that is empty in the table has no line: the standard deviation of one run, a change of the
+  row that others are compared with, a number that the paper does not print.
 - `data` is the fingerprint of the test data, and of all data where a study has none under that
   name.
 - The text file beside a CSV file has a line for each of its tables, which says what the columns

@@ -21,13 +21,11 @@ local function shown(cell)
   return number_text(cell.value) .. ends
 end
 
--- Returns the cells of one table, as read from a results file, as a Markdown table. A cell with NaN, such as the
--- standard deviation of one run, is empty, and a column of such cells is left out.
+-- Returns the cells of one table, as read from a results file, as a Markdown table.
 local function as_table(cells)
   local columns, rows, at, of = { "" }, {}, {}, {}
   for _, cell in ipairs(cells) do
-    local is_nan = tostring(cell.value):find "^-?nan$"
-    if not at[cell.column] and not is_nan then
+    if not at[cell.column] then
       columns[#columns + 1] = cell.column
       at[cell.column] = #columns
     end
@@ -35,7 +33,7 @@ local function as_table(cells)
       rows[#rows + 1] = { cell.row }
       of[cell.row] = rows[#rows]
     end
-    if not is_nan then of[cell.row][at[cell.column]] = shown(cell) end
+    of[cell.row][at[cell.column]] = shown(cell)
   end
   return mr.table{ columns = columns, rows = rows }:to_markdown()
 end
