@@ -78,20 +78,24 @@ local function must(is_so, text)
   if not is_so then error(("docs/results/claims.lua: the results do not show this any more: %s"):format(text), 0) end
 end
 
----A sentence on results, whose numbers are read from a results file.
+---A sentence on results, whose numbers are read from a results file. It stands on the page README.md, or in the notes
+---on a document.
 ---@class Claim
----@field document string  short name of the paper, e.g. "thesis"
+---@field document? string  short name of the paper, e.g. "thesis"; nil in notes
+---@field notes? string    short name of the paper whose notes have the sentence
 ---@field file string      results file that has the claim's numbers, relative to the folder of results
 ---@field text fun(t: table, must: function): string  the sentence
 ---@field first? any[]     first cell of the results file, with command, numerics version and date; nil without a file
 ---@field said? string     the finished sentence; nil without a results file
 
----Reads claims.lua, the sentences on results, and fills in the numbers of every sentence whose
----results file exists. Returns all claims; `said` is nil in those without a results file.
+---Reads claims.lua, the sentences on results, or notes/claims.lua, those of the notes. Fills in the
+---numbers of every sentence whose results file exists. Returns all claims; `said` is nil in those
+---without a results file.
 ---@param folder string  folder of the results files
+---@param file? string   file of the sentences (default: claims.lua)
 ---@return Claim[]
-function M.read(folder)
-  local claims = dofile(folder .. "/claims.lua")
+function M.read(folder, file)
+  local claims = dofile(("%s/%s"):format(folder, file or "claims.lua"))
   for _, claim in ipairs(claims) do
     local path = folder .. "/" .. claim.file
     if core.file_exists(path) then
@@ -135,7 +139,7 @@ page lists results files that are still to be made.
 
 `moonrank scripts/all.lua --results docs/results` makes the files, the pages and this page.
 `moonrank scripts/thesis/all.lua` makes all tables and figures of the thesis and one report of them.
-The sentences are in `claims.lua`.
+The sentences are in `claims.lua`, those of the notes in `notes/claims.lua`.
 
 %s## What a file says beside a value
 
