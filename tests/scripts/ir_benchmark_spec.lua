@@ -4,6 +4,7 @@ local mr = require "moonrank"
 local interactions = require "moonrank.data.interactions"
 local test = require "moonrank.test"
 local scripts, sweeps = dofile "tests/support/scripts.lua", dofile "tests/support/sweeps.lua"
+local in_process = dofile "tests/support/in_process.lua"
 local protocol, published = dofile "scripts/ir_benchmark/protocol.lua", dofile "scripts/ir_benchmark/published.lua"
 local it, equal, near, check = test.it, test.equal, test.near, test.check
 
@@ -363,6 +364,37 @@ it("every loss has published hyperparameters and numbers on every data set", fun
     for _, loss in ipairs(protocol.losses) do
       equal(#of[loss].printed, 2, name)
       check(protocol.loss(loss, of[loss]).name and of[loss].rate > 0, name)
+    end
+  end
+end)
+
+-- Made-up trainings of BPR and SL with seeds 2 and 5, whose metrics are so many times the printed ones. BPR chooses the
+-- epochs 20 and 50.
+it("table_2.lua shows the mean over its seeds beside the printed number, which is met within 3 %", function()
+  local of, times = published.health, { BPR = { 1.029, 1.031 }, SL = { 0.971, 0.969 } }
+  local function patch(module)
+    function module.open(title) return { title = title } end
+    function module.train(_, o) return o end
+    function module.outcome(o)
+      local found = { valid = 0.5, epoch = o.loss == "BPR" and 10 * o.seed or 5, per_list = {} }
+      for i, metric in ipairs(protocol.metrics) do
+        found[metric] = of[o.loss].printed[i] * times[o.loss][i] + (o.seed == 2 and -1e-4 or 1e-4)
+        found[metric .. ", without validation"] = 0.001 * o.seed
+      end
+      return found
+    end
+  end
+  local section = in_process.section("scripts/ir_benchmark/table_2.lua", { "--sets", "health", "--losses", "BPR,SL",
+    "--seeds", "2,5", "--workers", "0", "--store", sweeps.new_folder() .. "/runs.db" }, { protocol = patch })
+  equal({ section.agreement.of, section.agreement.within }, { 4, 2 })  -- off by 2.9 and 3.1 % each
+  local rows = section.tables[1]:records()
+  equal({ rows[1].epoch, rows[2].epoch }, { 35, 5 })
+  for r, loss in ipairs{ "BPR", "SL" } do
+    for i, title in ipairs(protocol.titles) do
+      local row, printed = rows[r], of[loss].printed[i]
+      near({ row[title], row[title .. ", sd"], row[title .. ", printed"], row[title .. ", ratio"],
+        row[title .. " without validation"] },
+        { printed * times[loss][i], math.sqrt(2) * 1e-4, printed, times[loss][i], 0.0035 }, 1e-9, loss .. title)
     end
   end
 end)
