@@ -29,9 +29,9 @@ end
 -- pattern. `table` is a table's caption, which may be left out if row and column are unique.
 -- `t.joined{rows = patterns, tables = captions, change = column, p = column}` has the changes and the p-values of all
 -- rows that match one of the patterns, table by table. `t.significant` is M.significant.
--- `t.numerics` is the numerics version of the file.
+-- `t.numerics` is the numerics version of the file, or several.
 function M.reader(path, cells)
-  local t = { numerics = cells[1] and cells[1].numerics, significant = M.significant }
+  local t = { numerics = results_file.numerics(cells), significant = M.significant }
   local function is_in(cell, name) return not name or cell.table == name end
   function t.all(pattern, column, table_name)
     local values, names = {}, {}
@@ -158,8 +158,7 @@ The sentences are in `claims.lua`, those of the notes in `notes/claims.lua`.
 
 No interval is given for:
 
-- the grid, whose cells have the mean change and its significance alone, and whose `runs` is that of
-  all cells;
+- the grid, whose cells have the mean change and its significance alone;
 - printed numbers and differences from them in the thesis, counts, settings, epochs and rates;
 - p-values, effect sizes, shares of wins, correlations, standard deviations, quantiles and the
   largest of several values;
@@ -198,7 +197,7 @@ local function lines_on_files(folder)
       for _, cell in ipairs(cells) do count = count + (cell.low ~= "" and 1 or 0) end
       local first = cells[1]
       lines[#lines + 1] = ("| [%s](%s) | `%s` | %s, %s | %d | %d | %s | %s |\n"):format(path, path, first.command,
-        first.numerics, first.date, #cells, count, table.concat(results_file.intervals(cells), "; "),
+        results_file.numerics(cells), first.date, #cells, count, table.concat(results_file.intervals(cells), "; "),
         results_file.behind(cells) or first.runs == "" and "not said" or "none")
     end
   end

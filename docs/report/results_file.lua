@@ -156,8 +156,8 @@ function M.lines(section)
     local function add(r, column, value, low, high)
       local by = low and said_of(about.by, one.rows[r], column) or ""
       lines[#lines + 1] = { section.title, caption, names[r], column, M.written(value), low and M.written(low) or "",
-        high and M.written(high) or "", by, runs_behind(from, about, one.rows[r], column), from.numerics, data,
-        from.date, section.made_by }
+        high and M.written(high) or "", by, runs_behind(from, about, one.rows[r], column),
+        said_of(about.numerics, one.rows[r], column) or from.numerics, data, from.date, section.made_by }
     end
     for r, row in ipairs(one.rows) do
       local c = keys + 1
@@ -279,6 +279,20 @@ function M.behind(cells)
   table.sort(found)
   if #found > 2 then return ("%d to %d"):format(found[1], found[#found]) end
   return found[1] and table.concat(found, " or ")
+end
+
+---Returns the numerics versions under which cells were computed, sorted: "2026-11d 2026-11f".
+---@param cells table<string, any>[]  as from M.read
+---@return string
+function M.numerics(cells)
+  local found, seen = {}, {}
+  for _, cell in ipairs(cells) do
+    for version in cell.numerics:gmatch "%S+" do
+      if not seen[version] then found[#found + 1], seen[version] = version, true end
+    end
+  end
+  table.sort(found)
+  return table.concat(found, " ")
 end
 
 ---Returns how the confidence intervals of cells were computed, such as "bootstrap over users", without

@@ -110,8 +110,8 @@ describe("docs/report/claims.lua", function()
   it("joins the changes and p-values of rows and tables, and counts significant ones", function()
     local cells = {}
     for i, each in ipairs{ { "a", "x", 0.5, 0.01 }, { "a", "y", -0.25, 0.04 }, { "b", "x", 0.125, 0.05 } } do
-      cells[2 * i - 1] = { table = each[1], row = each[2], column = "gain", value = each[3] }
-      cells[2 * i] = { table = each[1], row = each[2], column = "p", value = each[4] }
+      cells[2 * i - 1] = { table = each[1], row = each[2], column = "gain", value = each[3], numerics = "n" }
+      cells[2 * i] = { table = each[1], row = each[2], column = "p", value = each[4], numerics = "n" }
     end
     local t = claims.reader("x.csv", cells)
     equal({ t.joined{ change = "gain", p = "p" } }, { { 0.5, -0.25, 0.125 }, { 0.01, 0.04, 0.05 } })

@@ -6,7 +6,8 @@ local sweeps, in_process = dofile "tests/support/sweeps.lua", dofile "tests/supp
 local it, equal, near, check = test.it, test.equal, test.near, test.check
 
 -- Runs bounds.lua with made-up trainings: `value(o, user)` is the NDCG@20 of a user with the options `o` of
--- protocol.train. The chosen epoch is the length of the bound's name. There are 60 users. User u has 1 + u % 6 items in train, and user 60 has none. Returns the section,
+-- protocol.train. The chosen epoch is the length of the bound's name. There are 60 users. User u has 1 + u % 6 items in
+-- train, and user 60 has none. Returns the section,
 -- the options of all trainings, and the folders of the data sets by title.
 local function made_up_trainings(words, value)
   local trained, folders = {}, {}

@@ -60,6 +60,21 @@ describe("a results file", function()
     equal(lines_of({ tables = { one }, used = used }).mean.runs, 0)
   end)
 
+  it("has the numerics version of each cell if the section says it, and its page has all of them", function()
+    local folder = sweeps.new_folder()
+    local one = mr.table{ columns = { "version", "mean", "change" }, rows = { { "b", 0.5, 0.25 }, { "a", 0.25 } } }
+    local section = { title = "t", tables = { one }, made_by = "moonrank x.lua", file = "x",
+      used = { runs = 0, numerics = "c", data = {}, date = "2026-01-01" },
+      cells = { { numerics = function(row, column) return column == "change" and "b a" or row[1] end } } }
+    equal(results_file.write_all(folder, { { name = "thesis", sections = { section } } }), 1)
+    local cells = results_file.read(folder .. "/thesis/x.csv")
+    equal({ cells[1].numerics, cells[2].numerics, cells[3].numerics }, { "b", "b a", "a" })
+    equal(results_file.numerics(cells), "a b")
+    check(pages.page(folder, "thesis"):find("numerics version a b, 2026-01-01", 1, true), "all versions")
+    section.cells = nil
+    equal(results_file.lines(section)[1][10], "c")
+  end)
+
   it("has the fingerprint of a study's test data, or of all its data if it has no test data", function()
     local folder = sweeps.new_folder()
     local one = mr.table{ columns = { "loss", "mean" }, rows = { { "AP", 0.5 } } }
@@ -201,7 +216,7 @@ describe("a results file", function()
 end)
 
 describe("the project's results", function()
-  it("have one command, numerics version and data fingerprint per file", function()
+  it("have one command and data fingerprint per file, and a numerics version for each cell", function()
     for _, name in ipairs(documents.names) do
       local folder = "docs/results/" .. name
       for _, file in ipairs(results_file.files("docs/results", name)) do
@@ -211,8 +226,8 @@ describe("the project's results", function()
           check(not tostring(cell.value):find "^%-?nan$", file)
           check(cell.command:find("^moonrank scripts/" .. name .. "/") and cell.date:find "^%d%d%d%d%-%d%d%-%d%d$",
             file)
-          equal({ cell.command, cell.numerics, cell.data },
-            { cells[1].command, cells[1].numerics, cells[1].data }, file)
+          equal({ cell.command, cell.data }, { cells[1].command, cells[1].data }, file)
+          check(cell.numerics:find "^2026%-11%a", file)
         end
       end
     end
