@@ -1,8 +1,8 @@
 -- Makes one report of everything that is reproduced here: the thesis, five other documents, and the grid of losses
 -- and bounds. The script makes missing training runs, then every table and figure. The report begins with a table of
 -- claims and whether they hold. If the script is interrupted, the same command continues; each document keeps its runs
--- in a store of its own. With --kept no runs are made: sections show the runs that exist. Sections whose scripts keep
--- no runs, such as LambdaMART of the lecture, are computed anew.
+-- in a store of its own. With --kept no runs are made: sections show the runs that exist. Sections that lack runs, or
+-- whose scripts train without storing runs, such as LambdaMART of the lecture, say so.
 local here = arg[0]:match("^(.*/)") or "./"
 local mr = require "moonrank"
 local experiment, tools = mr.experiment, here .. "../docs/report/"
@@ -44,10 +44,12 @@ local options = {
   data = experiment.words{ data = args.data, device = args.device, smoke = args.smoke },
   none = experiment.words{ device = args.device, smoke = args.smoke },
 }
+options.training = options.data
 
 local function section_of(script)
   local words = table.move(options[script.takes or "kept"], 1, 99, #script.words + 1, { table.unpack(script.words) })
-  local run = { path = script.path, title = script.title, words = words }
+  local run = { path = script.path, title = script.title, words = words,
+    refused = args.kept and script.takes == "training" }
   return sections.attempt(run, function() return sections.run(run) end)
 end
 
@@ -76,7 +78,7 @@ end
 
 report.write(args.out, {
   title = "Learning to rank, reproduced", made_up = args.smoke,
-  text = ("Made by: moonrank %s %s (version %s)."):format(arg[0], table.concat(arg, " "), mr.version),
+  text = ("Made by: %s (version %s)."):format(sections.command{ path = arg[0], words = arg }, mr.version),
   opening = opening_of(documents, args.smoke), documents = documents,
 })
 print("\nReport: " .. args.out)

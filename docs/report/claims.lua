@@ -29,9 +29,9 @@ end
 -- pattern. `table` is a table's caption, which may be left out if row and column are unique.
 -- `t.joined{rows = patterns, tables = captions, change = column, p = column}` has the changes and the p-values of all
 -- rows that match one of the patterns, table by table. `t.significant` is M.significant.
--- `t.numerics` is the numerics version of the file.
+-- `t.numerics` is the numerics version of the file, or several.
 function M.reader(path, cells)
-  local t = { numerics = cells[1] and cells[1].numerics, significant = M.significant }
+  local t = { numerics = results_file.numerics(cells), significant = M.significant }
   local function is_in(cell, name) return not name or cell.table == name end
   function t.all(pattern, column, table_name)
     local values, names = {}, {}
@@ -78,20 +78,24 @@ local function must(is_so, text)
   if not is_so then error(("docs/results/claims.lua: the results do not show this any more: %s"):format(text), 0) end
 end
 
----A sentence on results, whose numbers are read from a results file.
+---A sentence on results, whose numbers are read from a results file. It stands on the page README.md, or in the notes
+---on a document.
 ---@class Claim
----@field document string  short name of the paper, e.g. "thesis"
+---@field document? string  short name of the paper, e.g. "thesis"; nil in notes
+---@field notes? string    short name of the paper whose notes have the sentence
 ---@field file string      results file that has the claim's numbers, relative to the folder of results
 ---@field text fun(t: table, must: function): string  the sentence
 ---@field first? any[]     first cell of the results file, with command, numerics version and date; nil without a file
 ---@field said? string     the finished sentence; nil without a results file
 
----Reads claims.lua, the sentences on results, and fills in the numbers of every sentence whose
----results file exists. Returns all claims; `said` is nil in those without a results file.
+---Reads claims.lua, the sentences on results, or notes/claims.lua, those of the notes. Fills in the
+---numbers of every sentence whose results file exists. Returns all claims; `said` is nil in those
+---without a results file.
 ---@param folder string  folder of the results files
+---@param file? string   file of the sentences (default: claims.lua)
 ---@return Claim[]
-function M.read(folder)
-  local claims = dofile(folder .. "/claims.lua")
+function M.read(folder, file)
+  local claims = dofile(("%s/%s"):format(folder, file or "claims.lua"))
   for _, claim in ipairs(claims) do
     local path = folder .. "/" .. claim.file
     if core.file_exists(path) then
@@ -135,7 +139,7 @@ page lists results files that are still to be made.
 
 `moonrank scripts/all.lua --results docs/results` makes the files, the pages and this page.
 `moonrank scripts/thesis/all.lua` makes all tables and figures of the thesis and one report of them.
-The sentences are in `claims.lua`.
+The sentences are in `claims.lua`, those of the notes in `notes/claims.lua`.
 
 %s## What a file says beside a value
 
@@ -145,6 +149,8 @@ The sentences are in `claims.lua`.
 - `runs` is the number of training runs whose results are in the value. Runs that choose a rate or
   another setting do not count. A change is made from two sets of runs. Printed numbers, and those
   that need no training, have 0. It is empty where the script does not say.
+- A cell that is empty in the table has no line: the standard deviation of one run, a change of the
+  row that others are compared with, a number that the paper does not print.
 - `data` is the fingerprint of the test data, and of all data where a study has none under that
   name.
 - The text file beside a CSV file has a line for each of its tables, which says what the columns
@@ -152,8 +158,7 @@ The sentences are in `claims.lua`.
 
 No interval is given for:
 
-- the grid, whose cells have the mean change and its significance alone, and whose `runs` is that of
-  all cells;
+- the grid, whose cells have the mean change and its significance alone;
 - printed numbers and differences from them in the thesis, counts, settings, epochs and rates;
 - p-values, effect sizes, shares of wins, correlations, standard deviations, quantiles and the
   largest of several values;
@@ -192,7 +197,7 @@ local function lines_on_files(folder)
       for _, cell in ipairs(cells) do count = count + (cell.low ~= "" and 1 or 0) end
       local first = cells[1]
       lines[#lines + 1] = ("| [%s](%s) | `%s` | %s, %s | %d | %d | %s | %s |\n"):format(path, path, first.command,
-        first.numerics, first.date, #cells, count, table.concat(results_file.intervals(cells), "; "),
+        results_file.numerics(cells), first.date, #cells, count, table.concat(results_file.intervals(cells), "; "),
         results_file.behind(cells) or first.runs == "" and "not said" or "none")
     end
   end

@@ -122,11 +122,13 @@ local function figures_text(section, figures)
   return table.concat(parts)
 end
 
+-- Returns a command as HTML in which no line break is within the name of an option.
+local function unbroken(command) return (escape(command):gsub("%-%-%S+", "<span>%0</span>")) end
+
 -- Returns a section of the report as HTML. `level` is the level of its heading, `id` its HTML id, `figures` as in
 -- figures_text.
 local function section_text(each, level, id, figures)
-  local command = each.command and escape(each.command):gsub("%-%-%S+", "<span>%0</span>")
-  local made = command and '<p class="made">Made by <code>' .. command .. "</code></p>\n" or ""
+  local made = each.command and '<p class="made">Made by <code>' .. unbroken(each.command) .. "</code></p>\n" or ""
   local heading = ('<section id="%s"><h%d>%s</h%d>\n'):format(id, level, escape(each.title), level)
   return table.concat{ heading, found_text(each), paragraphs(each.text), figures_text(each, figures), tables_text(each),
     made, "</section>\n" }
@@ -206,7 +208,7 @@ function M.write(path, o)
   local terms = glossary.html(body)
   core.write_file(path, document(o.title, read(here .. "report.css"), table.concat{
     '<div class="page">\n<header><h1>', escape(o.title), "</h1>\n", o.made_up and banner or "", '<p class="made">',
-    escape(o.text), "</p></header>\n", contents(o.documents, ids, o.opening, terms ~= ""), "<main>\n", body, terms,
+    unbroken(o.text), "</p></header>\n", contents(o.documents, ids, o.opening, terms ~= ""), "<main>\n", body, terms,
     "</main></div>\n<script>\n", core.stdlib_text "stdlib/manual/contents.js", read(here .. "report.js"),
     "</script>\n" }))
 end

@@ -1,10 +1,11 @@
 -- Writes and reads results files: the tables of a script as a CSV file with one line for each cell. A text file beside
 -- it explains the columns of the tables, with one line for each table. results_pages.lua makes pages from both. A line
 -- of the CSV file has the title of the script's section in the report, the table's caption, the names of the cell's row
--- and column, and its value. `low` and `high` are the ends of a confidence interval, if the script computes one, and
--- `interval` says how it was computed (95 %, unless stated otherwise). `runs` is the number of training runs behind the
--- value, or "" if the script does not say. `numerics`, `data` and `date` are the numerics version, the data fingerprint
--- and the day of the last run. `command` made the table.
+-- and column, and its value. A cell that is empty or NaN, such as the standard deviation of one run, has no line. `low`
+-- and `high` are the ends of a confidence interval, if the script computes one, and `interval` says how it was computed
+-- (95 %, unless stated otherwise). `runs` is the number of training runs behind the value, or "" if the script does not
+-- say. `numerics`, `data` and `date` are the numerics version, the data fingerprint and the day of the last run.
+-- `command` made the table.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local text_of_csv = require("moonrank.table").text_of_csv
@@ -155,15 +156,15 @@ function M.lines(section)
     local function add(r, column, value, low, high)
       local by = low and said_of(about.by, one.rows[r], column) or ""
       lines[#lines + 1] = { section.title, caption, names[r], column, M.written(value), low and M.written(low) or "",
-        high and M.written(high) or "", by, runs_behind(from, about, one.rows[r], column), from.numerics, data,
-        from.date, section.made_by }
+        high and M.written(high) or "", by, runs_behind(from, about, one.rows[r], column),
+        said_of(about.numerics, one.rows[r], column) or from.numerics, data, from.date, section.made_by }
     end
     for r, row in ipairs(one.rows) do
       local c = keys + 1
       while c <= #one.columns do
         local column, first, last = one.columns[c], ends_after(one.columns, c)
         local ends = first and { row[first], row[last] } or (intervals[column] or {})[r] or {}
-        if row[c] ~= nil and row[c] ~= "" then
+        if row[c] ~= nil and row[c] ~= "" and row[c] == row[c] then
           local cell = parts_of(row[c])
           add(r, column, cell.value, cell.low or ends[1], cell.high or ends[2])
           if cell.change then add(r, column .. ", change", cell.change) end
@@ -278,6 +279,20 @@ function M.behind(cells)
   table.sort(found)
   if #found > 2 then return ("%d to %d"):format(found[1], found[#found]) end
   return found[1] and table.concat(found, " or ")
+end
+
+---Returns the numerics versions under which cells were computed, sorted: "2026-11d 2026-11f".
+---@param cells table<string, any>[]  as from M.read
+---@return string
+function M.numerics(cells)
+  local found, seen = {}, {}
+  for _, cell in ipairs(cells) do
+    for version in cell.numerics:gmatch "%S+" do
+      if not seen[version] then found[#found + 1], seen[version] = version, true end
+    end
+  end
+  table.sort(found)
+  return table.concat(found, " ")
 end
 
 ---Returns how the confidence intervals of cells were computed, such as "bootstrap over users", without

@@ -21,13 +21,11 @@ local function shown(cell)
   return number_text(cell.value) .. ends
 end
 
--- Returns the cells of one table, as read from a results file, as a Markdown table. A cell with NaN, such as the
--- standard deviation of one run, is empty, and a column of such cells is left out.
+-- Returns the cells of one table, as read from a results file, as a Markdown table.
 local function as_table(cells)
   local columns, rows, at, of = { "" }, {}, {}, {}
   for _, cell in ipairs(cells) do
-    local is_nan = tostring(cell.value):find "^-?nan$"
-    if not at[cell.column] and not is_nan then
+    if not at[cell.column] then
       columns[#columns + 1] = cell.column
       at[cell.column] = #columns
     end
@@ -35,16 +33,16 @@ local function as_table(cells)
       rows[#rows + 1] = { cell.row }
       of[cell.row] = rows[#rows]
     end
-    if not is_nan then of[cell.row][at[cell.column]] = shown(cell) end
+    of[cell.row][at[cell.column]] = shown(cell)
   end
   return mr.table{ columns = columns, rows = rows }:to_markdown()
 end
 
--- Returns, as text, what the value of a cell was computed with: "numerics version 2026-11e, data fingerprint
+-- Returns, as text, what the values of a file's cells were computed with: "numerics version 2026-11e, data fingerprint
 -- 0123456789abcdef, 2026-11-25".
-local function origin(cell)
-  local parts = {}
-  if cell.numerics ~= "" then parts[#parts + 1] = "numerics version " .. cell.numerics end
+local function origin(cells)
+  local cell, numerics, parts = cells[1], results_file.numerics(cells), {}
+  if numerics ~= "" then parts[#parts + 1] = "numerics version " .. numerics end
   if cell.data ~= "" then parts[#parts + 1] = "data fingerprint " .. cell.data end
   parts[#parts + 1] = cell.date ~= "" and cell.date or nil
   return table.concat(parts, ", ")
@@ -79,7 +77,7 @@ end
 ---@return string
 function M.page_section(path, cells, legends)
   local head = "## %s\n\n- Made by `%s`\n- From %s\n- File: [%s](%s)\n"
-  local parts, of_table = { head:format(cells[1].section, cells[1].command, origin(cells[1]), path, path) }, {}
+  local parts, of_table = { head:format(cells[1].section, cells[1].command, origin(cells), path, path) }, {}
   for i, cell in ipairs(cells) do
     of_table[#of_table + 1] = cell
     local next_cell = cells[i + 1]

@@ -24,7 +24,8 @@ end
 
 ---Returns the list of a document's scripts for a report. A row of `rows` is {name, title, words,
 ---takes}: the script's name, the title of its section, the options to pass, and which options it
----takes ("kept": those of mr.experiment.args, "data": --data, "none").
+---takes ("kept": those of mr.experiment.args, "data": --data, "none"). "training" is "data" for a
+---script that trains models and stores no runs.
 ---@param folder string  folder of the scripts, with a slash at the end
 ---@param rows any[][]
 ---@return { path: string, title: string, words: string[], takes?: string }[]
@@ -36,13 +37,23 @@ function M.list(folder, rows)
   return found
 end
 
----Returns the command that runs one script of a report alone.
+---Returns a text in which paths below the user's home folder begin with "~/".
+---@param text string
+---@return string
+function M.tilde(text)
+  local home = (os.getenv "HOME" or ""):gsub("/+$", "")
+  if home == "" then return text end
+  return ((" " .. text):gsub("([%s'\"(])" .. home:gsub("%p", "%%%0") .. "/", "%1~/"):sub(2))
+end
+
+---Returns the command that runs one script of a report alone. It can be pasted into a shell.
 ---@param script { path: string, words: string[] }  words: the script's options
 ---@return string
 function M.command(script)
-  local parts = { "moonrank", script.path }
-  for _, word in ipairs(script.words) do
-    parts[#parts + 1] = word:find "^[%w%-_./,=@:+]+$" and word or "'" .. word:gsub("'", [['\'']]) .. "'"
+  local parts = { "moonrank" }
+  for _, word in ipairs{ script.path, table.unpack(script.words) } do
+    local plain = word:find "^[%w%-_./,=@:+]+$"  -- a shell replaces ~ in unquoted words only
+    parts[#parts + 1] = plain and M.tilde(word) or "'" .. word:gsub("'", [['\'']]) .. "'"
   end
   return table.concat(parts, " ")
 end
@@ -106,12 +117,20 @@ local function made(script)
   return section
 end
 
+-- Returns a script's path as it is inside the checkout, such as "scripts/cmu/table_1.lua".
+local function inside(path) return path:match "scripts/.*$" or path end
+
+-- Raises the error of mr.experiment.lack for a script that would train, because it stores no runs that could be read.
+local function refuse(script)
+  mr.experiment.lack(inside(script.path) .. " trains models and stores no runs; without --kept they are trained")
+end
+
 -- Returns the first line of a script's error. An interruption (Ctrl-C) is raised again, because it ends the whole
 -- report.
 local function reason_of(problem)
   local text = tostring(problem):match "[^\n]+" or "no reason was given"
   if core.interrupted() or text:find "interrupted$" then error(problem, 0) end
-  return text
+  return M.tilde(text)
 end
 
 ---Returns the section of the report that `make` returns. If `make` raises an error, returns a
@@ -145,14 +164,16 @@ end
 ---Runs a script and returns its section of the report, with title and command. If --kept forbids
 ---training and runs are missing, the section says so and has `lacking` set. Any other error is
 ---raised.
----@param script { path: string, title: string, words: string[] }  words: the script's options
+---@param script { path: string, title: string, words: string[], refused?: boolean }
+---   words: the script's options; refused: does not run the script, which would train although --kept forbids it
 ---@return report.Section
 function M.run(script)
   print(("\n== %s\n"):format(script.title))
-  local ok, section = pcall(made, script)
+  local ok, section = pcall(script.refused and refuse or made, script)
   local lacked = not ok and mr.experiment.lacked(section)
   if not ok and not lacked then error(section, 0) end
   if lacked then
+    lacked = M.tilde(lacked)
     print(lacked)
     section = {
       text = ("This section has not been made yet: %s."):format(lacked:match "^[^;]+"),
@@ -164,7 +185,7 @@ function M.run(script)
   section.forced = #mr.experiment.forced(section.studies) > 0
   section.title, section.command, section.file = script.title, M.command(script), M.file_name(script)
   section.made_by = M.command{
-    path = script.path:match "scripts/.*$" or script.path,
+    path = inside(script.path),
     words = M.plain_words(script.words),
   }
   return section

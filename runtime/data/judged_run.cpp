@@ -111,13 +111,13 @@ namespace {
 /// Returns the form of a name in a run file. Throws if the name must be escaped, for example because of a blank, and
 /// `escape` is false.
 std::string written_word(const char* argument, std::string_view word, bool escape) {
-  if (word.empty()) throw ArgumentError(argument, "is '', expected a word without blanks, which run files require");
+  if (word.empty()) throw ArgumentError(argument, "is '', expected a word, which run files require");
   if (!needs_escape(word)) return std::string(word);
   if (escape) return escaped_word(word);
   throw ArgumentError(argument,
                       "found " + mr::quoted(word) +
-                          ", expected a word without blanks, which run files require: escape = true writes names "
-                          "with blanks in an escaped form");
+                          ", expected a word that has no blanks and does not begin with %%, as run files require: "
+                          "escape = true writes other names in an escaped form");
 }
 
 template <class Real>

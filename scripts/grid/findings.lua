@@ -118,6 +118,27 @@ function M.all(grids, groups, bounds)
   return { columns = columns, rows = rows }
 end
 
+---Returns a function of a row and a column of one of these tables, which returns the number of training runs behind a
+---cell. A change is made from the runs of two cells of the grid. The function returns nil for columns of equal names,
+---which tables of several settings have.
+---@param one { columns: string[] }  a table from this module
+---@param runs integer               training runs of a cell of the grid: folds or seeds
+---@return fun(row: any[], column: string): integer?
+function M.runs(one, runs)
+  local at = {}
+  for c, name in ipairs(one.columns) do at[name] = not at[name] and c end
+  return function(row, column)
+    local c = at[column]
+    if not c then return nil end
+    local counted = row[column:find ", mean$" and c + 1 or c]
+    local compared = tonumber(tostring(counted):match " of (%d+)$")
+    if column == "kind" then return 0 end
+    if column == "what is wrong" or column:find ", none$" or row[2] == "none" then return runs end
+    if column == "bounds" then return runs * (1 + compared) end
+    return runs * 2 * (compared or 1)
+  end
+end
+
 local function sorted_keys(t)
   local keys = {}
   for key in pairs(t) do keys[#keys + 1] = key end

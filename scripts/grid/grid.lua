@@ -48,7 +48,8 @@ run did not converge; r: not shown to rank better than at random.]] },
   { "Cells with something wrong", findings.flaws(grids) },
 } do
   if #each[2].rows > 0 then
-    tables[#tables + 1] = experiment.named(each[1], mr.table(each[2]), { runs = "all" }, each[3])
+    tables[#tables + 1] = experiment.named(each[1], mr.table(each[2]),
+      { runs = findings.runs(each[2], grids[1].set.folds) }, each[3])
   end
 end
 local section = experiment.finish(args, fig, findings.text(args, grids, compared, losses, bounds, left),

@@ -197,6 +197,17 @@ if not base and not args.kept then
   mr.exit(2, ("--versions: %s has no complete runs of %s under %s"):format(args.store, beside.base, args.versions))
 end
 if not base then experiment.lack(("%s has no runs of %s"):format(args.store, beside.base)) end
+-- The numerics version in the title of a group, such as "2026-11d (8937a518)", and those of two groups.
+local function version_in(title) return title:match "^[^ ,]+" end
+local function versions_in(one, other)
+  local a, b = version_in(one), version_in(other)
+  return a == b and a or a .. " " .. b
+end
+-- Changes and their p-values are against the base.
+function of_groups.numerics(row, column)
+  local compares = column:find "change" or column:find "^6? ?p%f[%W]"
+  return compares and versions_in(row[1], base.title) or version_in(row[1])
+end
 for _, version in ipairs(wanted) do
   for _, algorithm in ipairs(args.algorithms) do add(version, algorithm, "as drawn") end
   for _, algorithm in ipairs(args.last_bit) do add(version, algorithm, "last bit") end
@@ -225,6 +236,8 @@ local cells = mr.table{ rows = rows,
     "least change", "largest change", "p < 0.05", "6 p < 0.05", "p, mean of seeds" },
   formats = { nDCG = four, sd = four, least = four, largest = four, ["least change"] = "%+.4f",
     ["largest change"] = "%+.4f", ["p, mean of seeds"] = "%.2g" } }
+local of_pairs = experiment.cells("Student's t over runs or seeds", function(row) return 2 * row[5] end)
+function of_pairs.numerics(row) return versions_in(row[2], row[3]) end
 local twins = pairs_of[1] and experiment.named(
   set.title .. ": two trainings of equal seed, and how far nDCG moves",
   mr.table{ rows = pairs_of,
@@ -232,7 +245,7 @@ local twins = pairs_of[1] and experiment.named(
       "root mean square", "of two seeds", "largest", "mean change" },
     formats = { ["median epoch apart"] = "%.0f", largest = four, ["root mean square"] = four,
       ["of two seeds"] = four } },
-  experiment.cells("Student's t over runs or seeds", function(row) return 2 * row[5] end), [[
+  of_pairs, [[
 trainings: pairs of equal seed, fold and rate; differ: how many in any bit of the held-out loss; apart: in how many
 nDCG on validation comes apart by 0.001; median epoch apart: of that; root mean square, largest, mean change: of the
 change of test nDCG; of two seeds: root mean square between two seeds (the standard deviation over seeds times the

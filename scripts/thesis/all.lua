@@ -15,7 +15,7 @@ local documents = { verdicts.add{ name = "thesis", short = listed.written.thesis
   text = made.text, sections = made.sections, made_up = made.made_up } }
 report.write(path, {
   title = "User- and query-wise metric bounding, reproduced", made_up = made.made_up,
-  text = ("Made by: moonrank %s %s (version %s)."):format(arg[0], table.concat(arg, " "), mr.version),
+  text = ("Made by: %s (version %s)."):format(sections.command{ path = arg[0], words = arg }, mr.version),
   opening = opening_of(documents, made.made_up), documents = documents,
 })
 print("\nReport: " .. path)

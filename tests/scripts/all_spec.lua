@@ -122,6 +122,32 @@ scripts.it("all.lua --kept shows the runs that exist and makes none, and says wh
   end
 end)
 
+scripts.it("all.lua --kept leaves out scripts that train and store no runs", { "gnuplot" }, function(folder)
+  local out = scripts.run(folder, "all.lua", "--smoke --kept --documents lecture --out r.html", "MOONRANK_DATA=.")
+  local html, trained = sweeps.read(folder .. "/r.html"), 0
+  for _, script in ipairs(dofile "scripts/lecture/all.lua") do
+    local section = html:match("<h3>" .. script.title:gsub("%p", "%%%0") .. "(.-)</section>")
+    equal({ script.title, section:find "<table" ~= nil }, { script.title, script.takes == "none" })
+    if script.takes == "training" then
+      check(section:find(script.path:match "lecture/.*$" .. " trains models", 1, true), section)
+      trained = trained + 1
+    end
+  end
+  check(trained > 0 and not out:find "mr.fit", out)
+end)
+
+scripts.it("sections.lua shortens paths below the home folder, where a shell expands them", {}, function(folder)
+  sweeps.write(folder .. "/shown.lua", ([[
+    local sections = dofile "%s/docs/report/sections.lua"
+    print(sections.tilde "/home/me/a.db: none; '/home/me/b', not /home/men/c, /srv/home/me/d or /home/me")
+    print(sections.command{ path = "/home/me/x.lua", words = { "--store", "/home/me/a.db", "--out", "/home/me/a b" } })
+  ]]):format(here))
+  local function said(home) return (select(2, sweeps.run(folder, "shown.lua", "", "HOME=" .. home))) end
+  equal(said "/home/me/", "~/a.db: none; '~/b', not /home/men/c, /srv/home/me/d or /home/me\n"
+    .. "moonrank ~/x.lua --store ~/a.db --out '/home/me/a b'\n")
+  check(said "/":find("/home/me/x.lua --store /home/me/a.db", 1, true))
+end)
+
 scripts.it("mr.experiment.study with --kept refuses a study that was interrupted", {}, function(folder)
   local kept = "local kept = require('moonrank').experiment\n"
   local study = [[

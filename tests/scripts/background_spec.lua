@@ -29,8 +29,8 @@ it("common.compare averages over all test queries with relevant documents, not o
   local folds = { { test = part({ 1, 0 }) }, { test = part({ 0, 1 }, { 0, 1 }, { 0, 0 }, { 0, 1 }) } }
   local common = in_process.load("scripts/lecture/background/common.lua", {
     protocol = function(protocol)
-      rawset(protocol, "queries", function() return folds, "made" end)
-      rawset(protocol, "query_fold", function(all, number) return all[number] end)
+      rawset(protocol, "queries", function() return { "first", "second" }, "made" end)
+      rawset(protocol, "query_fold", function(all, number) return all[number] and folds[number] end)
     end })
   local shown
   rawset(common, "table", function(_, o)
@@ -69,14 +69,14 @@ it("common.table names the ranker with the highest mean, never the one by chance
     { 0.25 - math.tan(0.475 * math.pi) / 4, 0.25 + math.tan(0.475 * math.pi) / 4 }, 1e-9)
 end)
 
--- Rankers of a script for small parts: their scores of `tested` by name. `inside(mr)`, if given, is called in place of
--- the rankers' trainings, while the script's own definitions exist.
+-- Rankers of a script for small parts: their scores of `tested`, and their `names`. If `inside` is given, it is called
+-- in place of the rankers' trainings, while the script's own definitions exist.
 local function rankers_of(name, words, train, tested, inside)
-  local found = {}
+  local found = { names = {} }
   in_process.section(("scripts/lecture/background/%s.lua"):format(name), words, { common = function(common)
     rawset(common, "compare", function(_, rank)
       if inside then return inside() end
-      for _, each in ipairs(rank(train, tested)) do found[#found + 1] = each[2]:double():totable() end
+      for i, each in ipairs(rank(train, tested)) do found.names[i], found[i] = each[1], each[2]:double():totable() end
     end)
   end })
   return found
@@ -96,6 +96,11 @@ it("adarank.lua chooses features by weighted nDCG, with weights e^-nDCG and alph
   near(rankers_of("adarank", { "--rounds", "1" }, train, tested)[1], { one, 0 }, 1e-6)
   local two = alpha((2 * math.exp(-1) + wrong * math.exp(-wrong)) / (2 * math.exp(-1) + math.exp(-wrong)))
   near(rankers_of("adarank", { "--rounds", "2" }, train, tested)[1], { one + two, 0 }, 1e-6)
+  -- one feature, which is as wrong on each query, has an equal alpha in each of 50 rounds
+  local found = rankers_of("adarank", {}, part_of({ { 1, 0 }, { 1, 0 } }, { { 0 }, { 1 }, { 0 }, { 1 } }),
+    part_of({ { 1, 0 } }, { { 1 }, { 0 } }))
+  near(found[1], { 50 * alpha(wrong), 0 }, 1e-4)
+  equal(found.names, { "AdaRank, 50 rounds" })
 end)
 
 it("rankboost.lua chooses thresholds by the weighted sum over pairs, whose weights follow the scores", function()
@@ -106,6 +111,7 @@ it("rankboost.lua chooses thresholds by the weighted sum over pairs, whose weigh
   for _, rounds in ipairs{ "1", "2" } do
     near(rankers_of("rankboost", { "--rounds", rounds }, train, tested)[1], { math.log(2) / 2, 0 }, 1e-6)
   end
+  equal(rankers_of("rankboost", {}, train, tested).names, { "RankBoost, 100 rounds" })
 end)
 
 it("rankboost.lua adds a threshold that most pairs contradict, with a negative weight", function()
@@ -122,22 +128,26 @@ end)
 
 it("prank.lua moves thresholds and weights if a row is on the wrong side of a threshold", function()
   -- A row of grade 2 is not above two thresholds at 0: both go to -1, and the weight of 0 to 2 times the feature, 1.
-  -- Then its score of 0.5 is above both. The mean of weights is a sum over both passes.
-  local found = rankers_of("prank", { "--passes", "2" }, part_of({ { 2 } }, { { 0.5, 0 } }),
-    part_of({ { 1, 0 } }, { { 1, 0 }, { 0, 1 } }))
-  near(found[1], { 1, 0 }, 1e-9)
-  near(found[2], { 2, 0 }, 1e-9)
+  -- Then its score of 0.5 is above both. The mean of weights is a sum over all passes, which are 5 unless said.
+  for passes, words in pairs{ [2] = { "--passes", "2" }, [5] = {} } do
+    local found = rankers_of("prank", words, part_of({ { 2 } }, { { 0.5, 0 } }),
+      part_of({ { 1, 0 } }, { { 1, 0 }, { 0, 1 } }))
+    near(found[1], { 1, 0 }, 1e-9)
+    near(found[2], { passes, 0 }, 1e-9)
+  end
 end)
 
 it("subset_ranking.lua adds the errors of relevant rows and, u times, of the highest irrelevant one", function()
-  rankers_of("subset_ranking", { "--u", "3" }, nil, nil, function()
-    local loss = mr.losses.subset_ranking()
-    local function of(...)
-      return loss:mean(mr.tensor({ ... }, { dtype = "float64" }), mr.lists{ { 2, 0, 0 } }):item()
-    end
-    near({ of(1, 0.5, 0.25), of(1, -0.5, -1) }, { 1 + 3 * 0.5 ^ 2, 1 }, 1e-9)
-    return {}
-  end)
+  for u, words in pairs{ [2] = { "--u", "2" }, [3] = {} } do
+    rankers_of("subset_ranking", words, nil, nil, function()
+      local loss = mr.losses.subset_ranking()
+      local function of(...)
+        return loss:mean(mr.tensor({ ... }, { dtype = "float64" }), mr.lists{ { 2, 0, 0 } }):item()
+      end
+      near({ of(1, 0.5, 0.25), of(1, -0.5, -1) }, { 1 + u * 0.5 ^ 2, 1 }, 1e-9)
+      return {}
+    end)
+  end
 end)
 
 it("two_stages.lua reorders the first k rows of the first stage, and keeps the others in its order", function()

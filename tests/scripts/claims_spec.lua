@@ -5,6 +5,7 @@ local core = require "moonrank.core"
 local sweeps = dofile "tests/support/sweeps.lua"
 local describe, it, equal, check = test.describe, test.it, test.equal, test.check
 local claims, results_file = dofile "docs/report/claims.lua", dofile "docs/report/results_file.lua"
+local documents = dofile "docs/report/documents.lua"
 
 local read = files.read
 
@@ -32,6 +33,40 @@ it("statements have sentences of at most 35 words", function()
       check(words <= 35, ("%d words: %s"):format(words, sentence))
     end
   end
+end)
+
+-- Returns the notes on a document without the sentences of notes/claims.lua, and raises an error if one is not there.
+local function without_sentences(name, sentences)
+  local text = read(("docs/results/notes/%s.md"):format(name)):gsub("\n\n", "\0"):gsub("%s+", " "):gsub("%z", "\n")
+  for _, claim in ipairs(sentences) do
+    if claim.notes == name then
+      local first, last = text:find(claim.said, 1, true)
+      check(first, ("docs/results/notes/%s.md lacks, by %s: %s"):format(name, claim.file, claim.said))
+      text = text:sub(1, first - 1) .. text:sub(last + 1)
+    end
+  end
+  return text
+end
+
+it("notes state what the results files have, and no other decimals, shares or counts", function()
+  -- learning rates, persistences, and the largest difference that counts as none
+  local settings = { ["0.0003"] = true, ["0.001"] = true, ["0.003"] = true, ["0.01"] = true, ["0.1"] = true,
+    ["0.8"] = true, ["0.9"] = true, ["0.95"] = true }
+  local sentences, count = claims.read("docs/results", "notes/claims.lua"), 0
+  for _, name in ipairs(documents.names) do
+    for paragraph in (without_sentences(name, sentences) .. "\n"):gmatch "(.-)\n" do
+      -- A measurement with its command and its day needs no results file.
+      local is_measured = paragraph:find "`[%w_/]+%.lua %-%-[^`]*`" and paragraph:find "%(20%d%d%-%d%d%-%d%d;"
+      local text = is_measured and "" or paragraph
+      for _, other in ipairs{ "`[^`]*`", "%]%([^)]*%)", "Table %S+", "section %S+" } do text = text:gsub(other, "") end
+      for decimal in text:gmatch "%d+%.%d+" do check(settings[decimal], ("%s.md: %s"):format(name, decimal)) end
+      for _, pattern in ipairs{ "%d+ of %d+", "%d+ of the %d+", "%d %%", "%de%-%d" } do
+        equal(text:match(pattern), nil, name)
+      end
+      count = count + 1
+    end
+  end
+  check(count > 50 and #sentences > 30, "there are notes")
 end)
 
 -- Calls `body` with a folder that has one results file with two cells, and one claim (a sentence on results).
@@ -75,8 +110,8 @@ describe("docs/report/claims.lua", function()
   it("joins the changes and p-values of rows and tables, and counts significant ones", function()
     local cells = {}
     for i, each in ipairs{ { "a", "x", 0.5, 0.01 }, { "a", "y", -0.25, 0.04 }, { "b", "x", 0.125, 0.05 } } do
-      cells[2 * i - 1] = { table = each[1], row = each[2], column = "gain", value = each[3] }
-      cells[2 * i] = { table = each[1], row = each[2], column = "p", value = each[4] }
+      cells[2 * i - 1] = { table = each[1], row = each[2], column = "gain", value = each[3], numerics = "n" }
+      cells[2 * i] = { table = each[1], row = each[2], column = "p", value = each[4], numerics = "n" }
     end
     local t = claims.reader("x.csv", cells)
     equal({ t.joined{ change = "gain", p = "p" } }, { { 0.5, -0.25, 0.125 }, { 0.01, 0.04, 0.05 } })

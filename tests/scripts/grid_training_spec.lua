@@ -108,8 +108,8 @@ local function with_training(body)
     return time.clock
   end)
   local ok, problem = pcall(body, { training = training, set = set, time = time,
-    args = { store = folder .. "/r.db", workers = 0, retry = 0, data = "", cap = 30.0, full = false,
-      smoke = false } })
+    args = { store = folder .. "/r.db", workers = 0, retry = 0, data = "", full = false, smoke = false,
+      cap = in_process.with_words({}, function() return training.args({}, {}) end).cap } })
   rawset(os, "clock", clock)
   if not ok then error(problem, 0) end
 end
@@ -205,7 +205,7 @@ local function ended(o, seconds, study)
   return not going
 end
 
-it("training.of ends runs after the cap, training.at_rate after a sixth of it, and with --full neither does", function()
+it("training.of ends runs after 30 s, training.at_rate after a sixth of it, and with --full neither does", function()
   with_training(function(o)
     rawset(o.training, "losses", function() return { "ap" } end)
     local function whole() return o.training.of(o.args, "made") end
@@ -320,6 +320,25 @@ it("findings.lua's tables show the change of each cell and what is wrong with it
     flaws[i] = table.concat({ row[1], row[2], row[3], table.concat(numbers(row[4]), " ") }, " ")
   end
   equal(flaws, { "A mse minmax 0.2 -0.1 0.3", "A mse none 2 3", "A rr none ", "B mse minmax " })
+end)
+
+it("findings.runs counts both cells of a change, and does not know columns of equal names", function()
+  local grids = two_grids()
+  local groups, bounds = { { "lists", "ap", "rr" } }, { "minmax", "zscore" }
+  local function runs_of(one, row, columns)
+    local runs, found = findings.runs(one, 3), {}
+    for i, column in ipairs(columns) do found[i] = runs(row, column) or "unknown" end
+    return found
+  end
+  local all = findings.all(grids, groups, bounds)
+  equal({ runs_of(all, all.rows[1], { "A", "B" }), runs_of(all, all.rows[2], { "A", "B" }) }, { { 3, 3 }, { 6, 6 } })
+  local alone = { grids[1] }
+  local by_loss, by_bound = findings.by_loss(alone, groups, bounds), findings.by_bound(grids, { "ap", "bce" }, bounds)
+  -- two bounds and no bound; the loss under one bound and under none
+  equal(runs_of(by_loss, by_loss.rows[1], { "kind", "A, none", "bounds", "best" }), { 0, 3, 9, 6 })
+  equal(runs_of(by_bound, by_bound.rows[1], { "A, mean", "B, mean", "losses" }), { 6, 12, "unknown" })
+  local flaws = findings.flaws(grids)
+  equal(runs_of(flaws, flaws.rows[1], { "what is wrong" }), { 3 })
 end)
 
 it("picture.draw shows changes in standard errors, and marks the side of significant ones", function()

@@ -4,6 +4,7 @@ local mr = require "moonrank"
 local interactions = require "moonrank.data.interactions"
 local test = require "moonrank.test"
 local scripts, sweeps = dofile "tests/support/scripts.lua", dofile "tests/support/sweeps.lua"
+local in_process = dofile "tests/support/in_process.lua"
 local protocol, published = dofile "scripts/ir_benchmark/protocol.lua", dofile "scripts/ir_benchmark/published.lua"
 local it, equal, near, check = test.it, test.equal, test.near, test.check
 
@@ -365,6 +366,58 @@ it("every loss has published hyperparameters and numbers on every data set", fun
       check(protocol.loss(loss, of[loss]).name and of[loss].rate > 0, name)
     end
   end
+end)
+
+-- Returns the section of table_2.lua for BPR and SL on Amazon Health, and the options of its trainings, which are made
+-- up: their metrics are `times` the printed ones, with 0.0001 more or less by seed. BPR chooses the epoch 10 times the
+-- seed.
+local function table_of_trainings(words, times)
+  local of, asked = published.health, {}
+  local function patch(module)
+    function module.open(title) return { title = title } end
+    function module.train(_, o)
+      asked[#asked + 1] = o
+      return o
+    end
+    function module.outcome(o)
+      local found = { valid = 0.5, epoch = o.loss == "BPR" and 10 * o.seed or 5, per_list = {} }
+      for i, metric in ipairs(protocol.metrics) do
+        found[metric] = of[o.loss].printed[i] * times[o.loss][i] + (o.seed == 2 and -1e-4 or 1e-4)
+        found[metric .. ", without validation"] = 0.001 * o.seed
+      end
+      return found
+    end
+  end
+  return in_process.section("scripts/ir_benchmark/table_2.lua", { "--sets", "health", "--losses", "BPR,SL",
+    "--workers", "0", "--store", sweeps.new_folder() .. "/runs.db", table.unpack(words) },
+    { protocol = patch }), asked
+end
+
+it("table_2.lua shows the mean over its seeds beside the printed number, which is met within 3 %", function()
+  local of, times = published.health, { BPR = { 1.029, 1.031 }, SL = { 0.971, 0.969 } }
+  local section, asked = table_of_trainings({ "--seeds", "2,5" }, times)
+  equal({ asked[1].seed, asked[2].seed, asked[1].how, asked[3].how }, { 2, 5, of.BPR, of.SL })
+  equal({ section.agreement.of, section.agreement.within }, { 4, 2 })  -- off by 2.9 and 3.1 % each
+  local rows = section.tables[1]:records()
+  equal({ rows[1].epoch, rows[2].epoch }, { 35, 5 })
+  for r, loss in ipairs{ "BPR", "SL" } do
+    for i, title in ipairs(protocol.titles) do
+      local row, printed = rows[r], of[loss].printed[i]
+      near({ row[title], row[title .. ", sd"], row[title .. ", printed"], row[title .. ", ratio"],
+        row[title .. " without validation"] },
+        { printed * times[loss][i], math.sqrt(2) * 1e-4, printed, times[loss][i], 0.0035 }, 1e-9, loss .. title)
+    end
+  end
+end)
+
+it("table_2.lua has seed 1, 200 epochs, 1,000 negatives and steps of 1,024 interactions unless it is told", function()
+  local function settings(words)
+    local _, asked = table_of_trainings(words, { BPR = { 1, 1 }, SL = { 1, 1 } })
+    equal(#asked, 2)
+    return { asked[1].seed, asked[1].epochs, asked[1].negatives, asked[1].batch }
+  end
+  equal(settings{}, { 1, 200, 1000, 1024 })
+  equal(settings{ "--seeds", "3", "--epochs", "4", "--negatives", "5", "--batch", "6" }, { 3, 4, 5, 6 })
 end)
 
 scripts.it("table_2.lua reads a folder of the format, keeps its runs and shows them again", {}, function(folder)

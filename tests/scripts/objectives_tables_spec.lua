@@ -286,9 +286,10 @@ it("code.of trains the authors' algorithms, and keeps metrics as evaluated and a
 end)
 
 -- Made-up runs with two seeds on two folds of 13 queries. With seed 1, ApproxNDCGBatched is 0.05 better on all queries.
--- With seed 2, it is 0.04 better on 19 of 26 queries and worse on 7 (p = 0.029). Runs whose start differs in the last
--- bit are equal, except: with seed 2 another rate is chosen on the second fold, with seed 1 another epoch on the first,
--- and training differs at the rates 0.01 (only in its loss) and 0.1.
+-- With seed 2, it is 0.04 better on 19 of 26 queries, worse on 6 and equal on one (p = 0.0146, thus 3 p is below 0.05
+-- and 6 p is not). Runs whose start differs in the last bit are equal, except: with seed 2 another rate is chosen on
+-- the second fold, with seed 1 another epoch on the first, and training differs at the rates 0.01 (only in its loss)
+-- and 0.1.
 local function seeds_study(path, o, change)
   local last_bit = o.start == "last bit"
   return mr.sweep{ name = "made", store = path, workers = 0, metric = "valid", progress = false, direction = "maximize",
@@ -299,7 +300,8 @@ local function seeds_study(path, o, change)
       local values, parted = {}, last_bit and trial.rate >= 0.01
       for q = 1, 13 do
         local number = 13 * (trial.split - 1) + q
-        local more = change and change(o.seed) or o.seed == 1 and 0.05 or number <= 19 and 0.04 or -0.04
+        local more = change and change(o.seed) or o.seed == 1 and 0.05 or number <= 19 and 0.04
+          or number <= 25 and -0.04 or 0
         values[q] = 0.5 + q / 1000 + (o.algorithm == "MseNetBatched" and 0 or more) - (best and 0 or 0.3)
       end
       local epoch = last_bit and o.seed == 1 and trial.split == 1 and 2 or 3
@@ -336,9 +338,9 @@ end)
 it("seeds.lua shows changes at equal seed with p-values, and how far trainings of equal seed differ", function()
   local section = seeds_section "2"
   local base, approx = table.unpack(records(section.tables[1]))
-  -- the mean nDCG of MseNetBatched. ApproxNDCGBatched exceeds it by 0.04 (19 - 7) / 26 with seed 2
+  -- the mean nDCG of MseNetBatched. ApproxNDCGBatched exceeds it by 0.04 (19 - 6) / 26 with seed 2
   local ndcg = 0.5 + 7 / 1000
-  local second = 0.04 * 12 / 26
+  local second = 0.04 * 13 / 26
   near({ base.nDCG, base.sd, approx.nDCG, approx.least, approx.largest },
     { ndcg, 0, ndcg + (0.05 + second) / 2, ndcg + second, ndcg + 0.05 }, 1e-6)
   near({ approx["least change"], approx["largest change"] }, { second, 0.05 }, 1e-6)
@@ -356,6 +358,13 @@ it("seeds.lua shows changes at equal seed with p-values, and how far trainings o
   near({ same["root mean square"], apart["root mean square"], apart.largest, apart["of two seeds"] },
     { 0, 0.01, 0.01, 0.02 }, 1e-9)
   equal({ chosen.trainings, chosen.differ }, { 4, 2 })
+  -- changes are against trainings of this program
+  local one, twins = section.cells[1].numerics, section.cells[2].numerics
+  equal({ one({ "2026-11c (c07)" }, "nDCG"), one({ "2026-11c (c07)" }, "least change"),
+    one({ "2026-11c (c07)" }, "p, mean of seeds"), one({ mr.numerics }, "6 p < 0.05") },
+    { "2026-11c", "2026-11c " .. mr.numerics, "2026-11c " .. mr.numerics, mr.numerics })
+  equal({ twins{ "x", "2026-11c (c07)", "2026-11d (893)" }, twins{ "x", "2026-11f", "2026-11f, last bit" } },
+    { "2026-11c 2026-11d", "2026-11f" })
 end)
 
 it("blanks.lua times one epoch over made-up queries of 120 documents and 136 features", function()

@@ -21,7 +21,7 @@ local function html_of(sections, made_up)
   local documents = { { name = "thesis", title = "A & B, a title", short = "A & B", sections = sections } }
   local html
   sweeps.in_folder(function(folder)
-    report.write(folder .. "/r.html", { title = "T", text = "Made by", made_up = made_up,
+    report.write(folder .. "/r.html", { title = "T", text = "Made by a --kept", made_up = made_up,
       opening = opening_of(documents, made_up or false), documents = documents })
     html = sweeps.read(folder .. "/r.html")
   end)
@@ -62,6 +62,13 @@ describe("report.write", function()
     equal(page.problems, {})
     equal(page.links, { "#findings", "#d1", "#d1s1", "#d1s2", "#glossary" })
     for _, link in ipairs(page.links) do equal(page.ids[link:sub(2)], 1, link) end
+  end)
+
+  it("keeps each option of a command on one line, in the header and in a section", function()
+    local html = html_of{ section{ command = "moonrank a.lua --smoke --out b" } }
+    for _, option in ipairs{ "kept", "smoke", "out" } do
+      check(html:find(('<p class="made">[^\n]*<span>%%-%%-%s</span>'):format(option)), option)
+    end
   end)
 
   it("has one banner if data are made up", function()

@@ -60,6 +60,21 @@ describe("a results file", function()
     equal(lines_of({ tables = { one }, used = used }).mean.runs, 0)
   end)
 
+  it("has the numerics version of each cell if the section says it, and its page has all of them", function()
+    local folder = sweeps.new_folder()
+    local one = mr.table{ columns = { "version", "mean", "change" }, rows = { { "b", 0.5, 0.25 }, { "a", 0.25 } } }
+    local section = { title = "t", tables = { one }, made_by = "moonrank x.lua", file = "x",
+      used = { runs = 0, numerics = "c", data = {}, date = "2026-01-01" },
+      cells = { { numerics = function(row, column) return column == "change" and "b a" or row[1] end } } }
+    equal(results_file.write_all(folder, { { name = "thesis", sections = { section } } }), 1)
+    local cells = results_file.read(folder .. "/thesis/x.csv")
+    equal({ cells[1].numerics, cells[2].numerics, cells[3].numerics }, { "b", "b a", "a" })
+    equal(results_file.numerics(cells), "a b")
+    check(pages.page(folder, "thesis"):find("numerics version a b, 2026-01-01", 1, true), "all versions")
+    section.cells = nil
+    equal(results_file.lines(section)[1][10], "c")
+  end)
+
   it("has the fingerprint of a study's test data, or of all its data if it has no test data", function()
     local folder = sweeps.new_folder()
     local one = mr.table{ columns = { "loss", "mean" }, rows = { { "AP", 0.5 } } }
@@ -123,7 +138,7 @@ describe("a results file", function()
     equal(results_file.read_legends(folder .. "/thesis/none.csv"), {})
   end)
 
-  it("has a line for each cell, with where it comes from", function()
+  it("has a line for each cell that is not NaN, with where it comes from", function()
     local folder = sweeps.new_folder()
     local one = mr.table{ columns = { "NSR", "loss", "none", 'with "quotes", and a comma' },
       rows = { { 1, "nDCG", 0.5, -0.25 }, { 1, "AP", 1 / 3 }, { 2, "AP", 0 / 0, "0.9 (of 3)\nsecond line" },
@@ -136,7 +151,7 @@ describe("a results file", function()
     equal(results_file.write_all(folder, { lines }), 1)
     check(not core.file_exists(folder .. "/thesis/none.csv"), "a section without its runs has no file")
     local cells = results_file.read(folder .. "/thesis/table_1.csv")
-    equal(#cells, 7)
+    equal(#cells, 6)
     local first = cells[1]
     equal({ first.section, first.table, first.row, first.column, first.value, first.low, first.high, first.runs,
       first.command }, { "Table 1", "by users", "NSR 1; nDCG", "none", 0.5, 0.4, 0.6, 2, "moonrank table_1.lua" })
@@ -144,8 +159,8 @@ describe("a results file", function()
     check(first.data:find "^%x+$" and #first.data == 16, first.data)
     equal({ cells[2].column, cells[2].value, cells[2].low }, { 'with "quotes", and a comma', -0.25, "" })
     equal({ cells[3].row, cells[3].value }, { "NSR 1; AP", 0.333333 })
-    equal({ cells[4].value, cells[5].value }, { "nan", "0.9 (of 3)\nsecond line" })
-    equal({ cells[6].value, cells[6].low, cells[6].high, cells[7].value, cells[7].low },
+    equal({ cells[4].row, cells[4].value }, { "NSR 2; AP", "0.9 (of 3)\nsecond line" })
+    equal({ cells[5].value, cells[5].low, cells[5].high, cells[6].value, cells[6].low },
       { 0.81, 0.79, 0.83, -0.5, "" })
   end)
 
@@ -201,17 +216,18 @@ describe("a results file", function()
 end)
 
 describe("the project's results", function()
-  it("have one command, numerics version and data fingerprint per file", function()
+  it("have one command and data fingerprint per file, and a numerics version for each cell", function()
     for _, name in ipairs(documents.names) do
       local folder = "docs/results/" .. name
       for _, file in ipairs(results_file.files("docs/results", name)) do
         local cells = results_file.read(folder .. "/" .. file)
         check(#cells > 0, file)
         for _, cell in ipairs(cells) do
+          check(not tostring(cell.value):find "^%-?nan$", file)
           check(cell.command:find("^moonrank scripts/" .. name .. "/") and cell.date:find "^%d%d%d%d%-%d%d%-%d%d$",
             file)
-          equal({ cell.command, cell.numerics, cell.data },
-            { cells[1].command, cells[1].numerics, cells[1].data }, file)
+          equal({ cell.command, cell.data }, { cells[1].command, cells[1].data }, file)
+          check(cell.numerics:find "^2026%-11%a", file)
         end
       end
     end

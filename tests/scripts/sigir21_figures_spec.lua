@@ -18,9 +18,9 @@ local function rows_of(list)
   return rows
 end
 
-it("analysis.best_counts takes every split at every NSR as a case, and counts ties for all", function()
+it("analysis.best_counts takes every split at every NSR as a case, and counts exact ties for all", function()
   local counts, cases = analysis.best_counts(rows_of{ { "ap", 1, 1, 0.5 }, { "ndcg", 1, 1, 0.6 }, { "nrbp", 1, 1, 0.6 },
-    { "ap", 1, 2, 0.9 }, { "ndcg", 1, 2, 0.8 }, { "nrbp", 1, 2, 0.7 }, { "ap", 5, 1, 0.1 }, { "ndcg", 5, 1, 0.2 },
+    { "ap", 1, 2, 0.9 }, { "ndcg", 1, 2, 0.8999 }, { "nrbp", 1, 2, 0.7 }, { "ap", 5, 1, 0.1 }, { "ndcg", 5, 1, 0.2 },
     { "nrbp", 5, 1, 0.3 } })
   equal(counts, { ap = 1, ndcg = 1, nrbp = 2 })
   equal(cases, 3)

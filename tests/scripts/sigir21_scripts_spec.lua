@@ -89,7 +89,7 @@ local function figure_rows()
     for _, metric in ipairs(protocol.metrics) do
       local is_near = loss == "rr" and metric == "ap" and dataset == "a"
       local score = (is_near and (nsr == 1 and 0.5005 or 0.5) or base[loss]) + split / 100
-      if loss == "ap" and dataset == "b" then score = score + 0.085 end
+      if loss == "ap" and dataset == "b" then score = score + 0.079 end
       score = score + (metric == "rr" and 0.2 * nsr + (loss == "rr" and 0.5 or 0) or -0.1 * nsr)
       if loss == "nrbp(0.95)" and metric ~= "ndcg" then score = score + 0.002 end
       rows[#rows + 1] = { dataset = dataset, split = split, nsr = nsr, kind = "listwise", loss = loss,
@@ -128,7 +128,7 @@ it("figure_1.lua averages splits, counts falls to the next NSR, and how often RR
     rows[("%s %s %d"):format(row["method and data"], row.metric, row.NSR)] = row
   end
   local one, two = rows["Listwise, b AP 1"], rows["Listwise, b AP 2"]
-  near({ one.AP, two.AP, one["nRBP(0.95)"], one.RR }, { 0.5, 0.4, 0.517, 0.215 }, 1e-9)
+  near({ one.AP, two.AP, one["nRBP(0.95)"], one.RR }, { 0.494, 0.394, 0.517, 0.215 }, 1e-9)
   -- Six losses by seven metrics on two data sets have 84 steps, of which the 12 by RR rise. The loss of RR is the
   -- lowest in the 24 cells of the other six metrics, except the cell where it is 0.0005 above. The tie counts.
   local counts = in_process.numbers((section.text:match "With more negatives(.+)":gsub("In the paper.*", "")))
@@ -152,7 +152,8 @@ end)
 
 it("figure_4.lua says if prediction intervals of the two highest means, of other trainings, overlap", function()
   local section, numbers = figure_of(4)
-  -- On a AP is 0.1 below nRBP(0.95); on b 0.017, where intervals of the means do not overlap, but those of single runs.
+  -- On a AP is 0.1 below nRBP(0.95). On b it is 0.023 below: the interval of a mean overlaps no other interval, but
+  -- those of single runs overlap.
   -- intervals of 95 %; 0 of 7 and 7 of 7 metrics
   equal({ table.unpack(numbers, 1, 5) }, { 95, 0, 7, 7, 7 }, section.text)
   local rows = {}
@@ -160,7 +161,8 @@ it("figure_4.lua says if prediction intervals of the two highest means, of other
     rows[("%s %s %s"):format(row.method, row.metric, row.loss)] = row
   end
   local ap, nrbp = rows["Listwise, b AP AP"], rows["Listwise, b AP nRBP(0.95)"]
-  check(ap.mean > rows["Listwise, a AP AP"].mean and ap.to < nrbp["95 % from"] and ap["up to"] > nrbp["one run from"])
+  check(ap.mean > rows["Listwise, a AP AP"].mean and ap["up to"] > nrbp["one run from"])
+  check(ap["up to"] < nrbp["95 % from"] and ap.to < nrbp["one run from"])
 end)
 
 -- The published means in published.csv, by the cells of a line before them.

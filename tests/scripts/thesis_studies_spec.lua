@@ -193,9 +193,9 @@ end)
 
 it("silence.study counts slopes below 1e-12 among judged lists, and trains at the rate of each bound", function()
   local seen, asked = {}, {}
-  -- four lists of two rows, one of them relevant, and a list without relevant rows
-  local part = mr.data.dataset{ lists = mr.lists{ { 1, 0 }, { 1, 0 }, { 1, 0 }, { 1, 0 }, { 0, 0 } },
-    users = mr.arange(1, 5):long(), items = mr.arange(1, 10):long() }
+  -- four lists of two rows, one of them relevant, a list without relevant rows and a list without other rows
+  local part = mr.data.dataset{ lists = mr.lists{ { 1, 0 }, { 1, 0 }, { 1, 0 }, { 1, 0 }, { 0, 0 }, { 1, 1 } },
+    users = mr.arange(1, 6):long(), items = mr.arange(1, 12):long() }
   local set = { setting = "nsr", values = { 1, 2 }, folds = 1, size = 8, epochs = 5,
     fold = function(value, number, seed)
       asked[("%d %d %d"):format(value, number, seed)] = true
@@ -206,13 +206,13 @@ it("silence.study counts slopes below 1e-12 among judged lists, and trains at th
     o.each_epoch(0, model)
     seen[#seen + 1] = { bound = o.loss.bound, rate = o.rate, seed = o.seed, own = o.metrics[1] }
     local found = trained(o.metrics[1], 0.5)
-    found.scores.ndcg = mr.zeros({ 5 }, { dtype = "float64" })
+    found.scores.ndcg = mr.zeros({ 6 }, { dtype = "float64" })
     return found
   end)
   rawset(runs.protocol, "bound", function(name, samples) return { form = name, samples = samples } end)
   local resolve, ndcg = mr.bounds.resolve, mr.losses.ndcg
-  -- made-up slopes of the bound at five lists: 1e-6, 1e-13, 0 and 1, and one of a list without a metric
-  local scale = mr.tensor({ 1e-6, 1e-13, 0, 1, 0 }, { dtype = "float64" })
+  -- made-up slopes of the bound at six lists: 1e-6, 1e-13, 0 and 1, and two of lists that do not count
+  local scale = mr.tensor({ 1e-6, 1e-13, 0, 1, 0, 0 }, { dtype = "float64" })
   rawset(mr.bounds, "resolve", function() return { apply = function(value) return value * scale end } end)
   rawset(mr.losses, "ndcg", function(o) return { bound = o.bound } end)
   with_store(function(args)

@@ -338,9 +338,10 @@ end
 ---@return string
 ---Example: `mr.data.png(mr.zeros{3, 2, 2}):sub(2, 4)   --> PNG`
 function M.png(image)
-  local expected = "a tensor [channels, height, width]"
+  local expected = "a tensor [channels, height, width] with 1 or 3 channels"
   check.expect(check.is_tensor(image), "mr.data.png", "image", image, expected)
-  if image.dims ~= 3 then
+  local channels = image.dims == 3 and image:shape()[1]
+  if channels ~= 1 and channels ~= 3 then
     check.fail("mr.data.png: image has shape {%s}, expected %s", table.concat(image:shape(), ", "), expected)
   end
   return core.encode_png(image)

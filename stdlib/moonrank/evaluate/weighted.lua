@@ -49,6 +49,7 @@ end
 -- Returns the reason why a metric does not take weights of rows; nil if the metric takes them.
 local function refused(metric)
   local base = check.field(metric, "base")
+  if not base then return "metrics under a bound, and metrics that a script defines, have no gain of each row" end
   if base ~= "ndcg" and base ~= "dcg" then return "only ndcg and dcg have a gain of each row" end
   if metric.options.gain == "exp2_plus_one" then return "with gain = 'exp2_plus_one' rows of grade 0 have a gain" end
   if metric.relevant ~= 1 then return "its option relevant is not 1" end

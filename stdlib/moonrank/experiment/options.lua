@@ -102,7 +102,8 @@ function M.args(own, o, words)
   given.need("args", "own", own, "table", "a table of options: {epochs = 20}")
   if words ~= nil then given.array("args", "words", words, "string", "texts") end
   own.store = { path = "new file", type = "string", placement = true,
-    help = "where runs are kept; missing ones are made", shown = o.document .. "/runs.db in MOONRANK_RESULTS" }
+    help = "where runs are kept; missing ones are made",
+    shown = o.document .. "/runs.db in MOONRANK_RESULTS or the user's data folder" }
   own.workers = { type = "integer", least = 0, placement = true,
     help = "processes for runs that are missing; 0: this one", shown = "one per core" }
   own.data = own.data or { path = "data folder", default = "",

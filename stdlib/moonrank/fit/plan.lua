@@ -118,15 +118,25 @@ local function check_loss(o)
   end
 end
 
+-- Returns how to make a loss, or the terms of a sum of losses, with fixed parameters, as text; "" if no loss of the
+-- library has parameters in it.
+local function without_parameters(loss)
+  local found = {}
+  for _, term in ipairs(check.field(loss, "_terms") or { { loss = loss } }) do
+    if (check.field(term.loss, "options") or {}).learn then
+      found[#found + 1] = ("mr.losses.%s{learn = false}"):format(term.loss.name)
+    end
+  end
+  return #found > 0 and ": " .. table.concat(found, ", ") or ""
+end
+
 -- Returns the object that is trained: the model, together with the loss if the loss has parameters. For a model that is
 -- trained without optimizer steps (trees), a loss with parameters is an error.
 local function learner_of(o, trainer, of_train)
   local learner = learners.of(o.model, o.loss, of_train)
   if trainer and learner ~= o.model then
-    local learns = (check.field(o.loss, "options") or {}).learn
-    local hint = learns and (": mr.losses.%s without learn"):format(o.loss.name) or ""
-    check.fail("mr.fit: loss '%s' has parameters, which %s cannot train. Pass a loss with fixed parameters%s",
-      o.loss.name, o.model.kind, hint)
+    check.fail("mr.fit: loss '%s' has parameters, which only optimizer steps can train, and %s are trained without. "
+      .. "Pass a loss with fixed parameters%s", o.loss.name, o.model.kind, without_parameters(o.loss))
   end
   return learner
 end

@@ -112,8 +112,8 @@ end
 -- Returns the attributes of a trial that is running, as pairs of a name and the JSON text of its value.
 local function identity_of(trial) return { { "trial", scalar(trial.number) }, { "seed", scalar(trial.seed) } } end
 
--- Returns the further attributes of a trial that has ended, as pairs of a name and the JSON text of its value: its
--- returned numbers without the study's metric, and why it ended early.
+-- Returns the attributes of a trial that has ended, as pairs like those of identity_of: its returned numbers without
+-- the study's metric, and why it ended early.
 local function attributes_of(self, trial)
   local rows, metric = {}, self.study.metric or "value"
   local numbers = self.store:rows("SELECT name, value FROM numbers WHERE trial = ?1 ORDER BY name", trial.id)

@@ -73,7 +73,12 @@ describe("mr.models.trees", function()
     refused({}, { "train", "grades", "0", "2" }, "binary:logistic")
     refused({ metrics = { "ndgc" } }, { "'ndgc'", "'ndcg'" })
     refused({ patience = 0 }, { "patience", "0" })
-    refused({ loss = mr.losses.ordinal{ learn = true } }, { "'ordinal'", "parameters", "trees" }, nil, false)
+    local ordinal, llpauc = mr.losses.ordinal{ learn = true }, mr.losses.llpauc{}
+    refused({ loss = ordinal }, { "'ordinal'", "parameters", "trees", "ordinal{learn = false}" }, nil, false)
+    refused({ loss = llpauc }, { "'llpauc'", "parameters", "trees", "llpauc{learn = false}" }, nil, false)
+    refused({ loss = 2 * llpauc + mr.losses.ap{} + ordinal },
+      { "2 llpauc", "llpauc{learn = false}, mr.losses.ordinal{learn = false}" }, nil, false)
+    fit{ model = mr.models.trees{ rounds = 1 }, loss = mr.losses.llpauc{ learn = false }, train = data }
     refused({ train = mr.data.dataset{ lists = data.lists } }, { "train", "features" })
     local narrow = mr.data.dataset{ lists = mr.lists{ { 0, 1 } }, features = mr.tensor{ { 1 }, { 2 } } }
     refused({ test = narrow }, { "trees", "4", "test", "1" })
