@@ -22,6 +22,8 @@ local M = {}
 ---@field corrected number   p after the correction
 ---@field n integer
 
+---Result of mr.compare: the mean of every metric for every system, with its interval, and a test of
+---each pair of systems. It prints as a table.
 ---@class mr.Comparison: mr.Exports
 ---@field systems string[]   names in the order of their letters, a for the first
 ---@field metrics mr.Metric[]

@@ -33,6 +33,8 @@ local gains_options = declare("mr.compare.GainsOptions", {
 ---@field better number      share of lists for which the first system is better
 ---@field worse number       share of lists for which it is worse
 
+---Result of comparison:gains: how many lists gain and how many lose between two systems, in groups
+---of lists with similar numbers of rows or relevant rows.
 ---@class mr.Gains: mr.Exports
 ---@field metric string
 ---@field system string

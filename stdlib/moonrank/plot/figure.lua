@@ -5,6 +5,8 @@ local draw = require "moonrank.plot.panel"
 local layout = require "moonrank.plot.layout"
 local text = require "moonrank.plot.text"
 
+---A figure, as the functions of mr.plot and the `plot` methods of results return it. `save` writes it
+---to a file, and `show` draws it in the terminal.
 ---@class mr.Figure
 ---@field kind string
 ---@field width integer   pixels
