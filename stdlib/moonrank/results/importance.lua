@@ -20,7 +20,7 @@ local shown_pair = 0.005  -- smallest share of a pair of parameters that is prin
 ---@class mr.Importance: mr.Exports
 ---@field metric string       name of the number
 ---@field trials integer      number of trials
----@field trees integer
+---@field trees integer        number of regression trees
 ---@field parameters { name: string, share: number, sd: number }[]  largest share first; sd over trees
 ---@field pairs { first: string, second: string, share: number, sd: number }[]  share beyond those of the two parameters
 ---@field rest number         share of interactions of three and more parameters
