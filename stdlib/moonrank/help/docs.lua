@@ -93,9 +93,9 @@ function M.class_names()
 end
 
 local internal = {}
-for _, name in ipairs{ "AffineBound", "Booster", "Capture", "Channel", "Database", "Exit", "FileLock",
-  "FitCheckpoint", "Group", "HttpServer", "ItemNeighbours", "MetricRegistry", "OptimizerState", "Phase", "Positives",
-  "Profiler", "RunningProfile", "Tally", "UserItems" } do
+for _, name in ipairs{ "AffineBound", "Booster", "Capture", "Channel", "Database", "Exit", "FileLock", "Group",
+  "HttpServer", "ItemNeighbours", "MetricRegistry", "OptimizerState", "Phase", "Positives", "Profiler",
+  "RunningProfile", "Tally", "UserItems" } do
   internal["mr." .. name] = true
 end
 

@@ -153,9 +153,9 @@ local function public_names()
       found[name .. ":" .. method] = ("class_%s.html"):format(name:match "%w+$")
     end
   end
-  for _, name in ipairs{ "mr.FitOptions", "mr.SweepOptions", "mr.CompareOptions", "mr.losses.Options",
-    "mr.metrics.Options", "mr.Run", "mr.Fold" } do
-    local kind = name:match "Options$" and "options" or "class"
+  for _, name in ipairs{ "mr.FitOptions", "mr.SweepOptions", "mr.CompareOptions", "mr.FitCheckpoint",
+    "mr.losses.Options", "mr.metrics.Options", "mr.Run", "mr.Fold" } do
+    local kind = (name:match "Options$" or name == "mr.FitCheckpoint") and "options" or "class"
     local file = ("%s_%s.html"):format(kind, name:gsub("^mr%.", ""):gsub("%.", "_"))
     for _, field in ipairs(docs.fields(name)) do found[name .. "." .. field.name] = file end
   end
