@@ -18,6 +18,10 @@ local whole_lists = require "moonrank.bounds.whole_lists"
 
 local M = {}
 
+---The distribution of a metric over all rankings of a list, from mr.bounds.distribution, or of given
+---values, from mr.bounds.distribution_of.
+---@class mr.Distribution
+
 ---A function that rescales a metric's value of each list.
 ---@class mr.Bound
 ---@field name string

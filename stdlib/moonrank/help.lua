@@ -130,24 +130,16 @@ local function written_class(name, all)
   return in_terminal(table.concat(lines, "\n"))
 end
 
--- Classes that lists and searches of the documentation leave out, because scripts do not need their names.
-local inner = {}
-for _, name in ipairs{ "Booster", "Capture", "Channel", "Clip", "Database", "Exit", "FileLock", "FitCheckpoint",
-  "Group", "HttpServer", "ItemNeighbours", "MetricRegistry", "OptimizerState", "Phase", "Positives", "Profiler",
-  "RunningProfile", "Tally", "UserItems" } do
-  inner["mr." .. name] = true
-end
-
 local function classes_met()
   local names = {}
-  for _, name in ipairs(docs.class_names()) do names[#names + 1] = not inner[name] and name or nil end
+  for _, name in ipairs(docs.class_names()) do names[#names + 1] = not docs.is_internal(name) and name or nil end
   return names
 end
 
 -- True if a path such as "mr.Run.test" is public; false for methods and fields of classes that only the library uses.
 local function is_public(path)
   local class = path:match "^(mr%.[%w_.]-%u%w*)[:.]"
-  return not class or not inner[class] and not class:match "^mr%.%l+%.%u"
+  return not class or not docs.is_internal(class) and not class:match "^mr%.%l+%.%u"
 end
 
 -- Returns what the search finds: path, summary and text of each function, class, bound, metric, recipe and page.

@@ -8,6 +8,7 @@ local record = require("moonrank.record").new
 
 local M = {}
 
+---The time and memory of one operation in an mr.Profile.
 ---@class mr.ProfileRow
 ---@field operation string  name of the operation; its derivative, which `backward` calls, is "NAME backward"
 ---@field calls integer     number of calls
@@ -16,12 +17,14 @@ local M = {}
 ---@field total_ms number   milliseconds, with operations that it calls
 ---@field bytes integer     memory of the tensors that it allocated: results and intermediate tensors
 
+---The time of one phase of the training in an mr.Profile.
 ---@class mr.ProfilePhase
 ---@field phase string
 ---@field calls integer  number of times that the phase began
 ---@field ms number      milliseconds, without other phases within it
 ---@field share number   share of the profile's time, from 0 to 1
 
+---Result of mr.profile: the time and memory of each operation. It prints as a table.
 ---@class mr.Profile: mr.Exports
 ---@field rows mr.ProfileRow[]      by time, the longest first
 ---@field phases mr.ProfilePhase[]  by time; time outside of phases is "other"

@@ -6,6 +6,7 @@ local tables = require "moonrank.table"
 
 local M = {}
 
+---A result with named fields, such as that of a test in mr.stats. It prints as its name and fields.
 ---@class mr.Record: mr.Exports
 local Record = check.exact_all("mr.Record:", {})
 local classes = {}

@@ -37,6 +37,8 @@ local value_options = declare("mr.results.ValueOptions", {
   { "value", "string", default = "value", shown = "the study's number", help = "name of the number" },
 }, where_options)
 
+---The trials of a study in a store, as mr.sweep and mr.results return it. Its methods make tables,
+---comparisons and figures of the numbers that trials returned.
 ---@class mr.Results: mr.Exports
 ---@field path string   path of the store
 ---@field name string   name of the study

@@ -6,6 +6,8 @@ local record = require "moonrank.record"
 
 local M = {}
 
+---How the learning rate changes during training, for the option `schedule` of mr.fit. mr.schedule has
+---functions that make one.
 ---@class mr.Schedule
 ---@field name string
 ---@field options table

@@ -8,6 +8,8 @@ local latex = require "moonrank.table.latex"
 
 local M = { csv_text = escape.csv, text_of_csv = escape.of_csv, escape_html = escape.html }
 
+---A table with named columns. It prints as text, and is exported as CSV, HTML, LaTeX and Markdown.
+---mr.table makes one.
 ---@class mr.Table
 ---@field columns string[]
 ---@field rows any[][]   nil entries show as blanks, NaN as "nan"

@@ -9,6 +9,11 @@ local scope = require "moonrank.system.scope"
 
 local M = { seed = random.seed }
 
+---An array of numbers with any number of dimensions, on the CPU or on a GPU. Operations return new
+---tensors, and scripts cannot change entries. Dimensions and positions count from 1. Operations on a
+---tensor after x:requires_grad() are recorded, and y:backward() computes gradients from the record.
+---@class mr.Tensor
+
 local tensor = core.classes["mr.Tensor"].methods
 local tensor_getters = core.classes["mr.Tensor"].getters
 

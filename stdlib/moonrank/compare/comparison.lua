@@ -22,18 +22,20 @@ local M = {}
 ---@field corrected number   p after the correction
 ---@field n integer
 
+---Result of mr.compare: the mean of every metric for every system, with its interval, and a test of
+---each pair of systems. It prints as a table.
 ---@class mr.Comparison: mr.Exports
 ---@field systems string[]   names in the order of their letters, a for the first
----@field metrics mr.Metric[]
+---@field metrics mr.Metric[]  in the order of the columns
 ---@field count integer      number of compared users or queries; for lists without names, of lists
 ---@field queries string[]   names of users or queries; numbers for lists without names
 ---@field values table<string, table<string, mr.Tensor>>  by metric and system: one value per user or query, or NaN
 ---@field cells table<string, table<string, mr.compare.Cell>>  by metric and system
----@field pairs mr.compare.Pair[]
+---@field pairs mr.compare.Pair[]  the tests, one for each metric and two systems
 ---@field notes string[]    what was ranked, averaged or interrupted, and which queries runs and judgments do not share
 ---@field interrupted table<string, integer>  number of interrupted trainings, by system left out
----@field alpha number
----@field level number
+---@field alpha number     significance level of the tests
+---@field level number     confidence level of the intervals
 ---@field runs integer      number of runs of each system
 local Comparison = check.class("mr.Comparison")
 

@@ -33,14 +33,16 @@ local gains_options = declare("mr.compare.GainsOptions", {
 ---@field better number      share of lists for which the first system is better
 ---@field worse number       share of lists for which it is worse
 
+---Result of comparison:gains: how many lists gain and how many lose between two systems, in groups
+---of lists with similar numbers of rows or relevant rows.
 ---@class mr.Gains: mr.Exports
----@field metric string
----@field system string
----@field other string
----@field by "relevant"|"rows"|"both"
----@field level number
----@field groups mr.compare.Gain[]
----@field all mr.compare.Gain
+---@field metric string  name of the metric whose values are compared
+---@field system string  the system whose gains are shown
+---@field other string   the system that it is compared with
+---@field by "relevant"|"rows"|"both"  what divides the lists: relevant rows, rows or both
+---@field level number   confidence level of the intervals
+---@field groups mr.compare.Gain[]  lists with similar numbers of rows or relevant rows
+---@field all mr.compare.Gain       all lists
 local Gains = check.class "mr.Gains"
 
 -- Divides numbers into at most `count` groups with about equally many numbers each. Equal numbers are in one group.

@@ -92,13 +92,25 @@ function M.class_names()
   return found
 end
 
+local internal = {}
+for _, name in ipairs{ "AffineBound", "Booster", "Capture", "Channel", "Database", "Exit", "FileLock", "Group",
+  "HttpServer", "ItemNeighbours", "MetricRegistry", "OptimizerState", "Phase", "Positives", "Profiler",
+  "RunningProfile", "Tally", "UserItems" } do
+  internal["mr." .. name] = true
+end
+
+---Returns whether a class is internal: scripts never get its objects, so the manual and the search
+---leave it out.
+---Example: `require "moonrank.help.docs".is_internal "mr.Tensor"   --> false`
+function M.is_internal(name) return internal[name] == true end
+
 ---Returns the documented fields of a class, followed by the fields of its parent classes; nil if no
----class has this name.
+---class has this name, or if the class is of the C++ core.
 ---@return mr.luacats.Entry[]?
 ---Example: `#require "moonrank.help.docs".fields("mr.args.Declaration") > 0   --> true`
 function M.fields(name)
   local class = M.class(name)
-  if not class then return nil end
+  if not class or core.classes[name] then return nil end
   local fields = table.move(class.fields, 1, #class.fields, 1, {})
   for _, parent in ipairs(class.parents) do
     local more = M.fields(parent) or {}

@@ -19,7 +19,8 @@ local by_name = { ["mr.sweep.TpeOptions"] = "sampler", ["mr.sweep.GenerationOpti
 
 local function classes_in(kind) return kind:gmatch "mr%.[%w_.]*[%w_]" end
 
--- Returns the names of all public classes and option tables, also of those in arguments, results and fields.
+-- Returns the names of all classes and option tables that are not internal, also of those in arguments, results and
+-- fields.
 local function class_names(all)
   local found, queue = {}, docs.class_names()
   for name in pairs(by_name) do queue[#queue + 1] = name end
@@ -38,7 +39,8 @@ local function class_names(all)
   local at = 1
   while queue[at] do
     local name = queue[at]
-    if not found[name] and (docs.class(name) or #entries.class_members(name, all) > 0) then
+    local is_known = not docs.is_internal(name) and (docs.class(name) or #entries.class_members(name, all) > 0)
+    if not found[name] and is_known then
       found[name] = true
       put_types(docs.fields(name))
     end

@@ -7,6 +7,9 @@ local definitions = require "moonrank.system.definitions"
 
 local M = {}
 
+---The ranking of each list by scores. It is computed once, for several metrics.
+---@class mr.Ranking
+
 local registry = core.metric_registry()
 local on_ranks = {}  -- maps the number `script` of a metric that a script defined to the script's function of ranks
 -- metrics that scripts declared by gain and discount: maps the metric's number `script` to the function that computes

@@ -5,10 +5,12 @@ local draw = require "moonrank.plot.panel"
 local layout = require "moonrank.plot.layout"
 local text = require "moonrank.plot.text"
 
+---A figure, as the functions of mr.plot and the `plot` methods of results return it. `save` writes it
+---to a file, and `show` draws it in the terminal.
 ---@class mr.Figure
----@field kind string
+---@field kind string     such as "lines" or "heatmap"
 ---@field width integer   pixels
----@field height integer
+---@field height integer  pixels
 local Figure = check.class("mr.Figure")
 
 local M = { Figure = Figure }

@@ -15,10 +15,12 @@ local least_trials = 10
 local trials_each = 2  -- smallest number of trials per parameter; with fewer, no importance is computed
 local shown_pair = 0.005  -- smallest share of a pair of parameters that is printed in the table of importances
 
+---Result of results:importance: how much of the variance of a study's number each parameter, and each
+---pair of parameters, explains.
 ---@class mr.Importance: mr.Exports
 ---@field metric string       name of the number
 ---@field trials integer      number of trials
----@field trees integer
+---@field trees integer        number of regression trees
 ---@field parameters { name: string, share: number, sd: number }[]  largest share first; sd over trees
 ---@field pairs { first: string, second: string, share: number, sd: number }[]  share beyond those of the two parameters
 ---@field rest number         share of interactions of three and more parameters

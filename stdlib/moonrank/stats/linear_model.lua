@@ -18,6 +18,7 @@ local model_options = declare("mr.stats.LinearModelOptions", {
     help = 'names that interact, as {{"loss", "bound"}}; main effects are always included' },
 })
 
+---Result of mr.stats.linear_model: a linear model that was fitted by least squares.
 ---@class mr.LinearModel
 ---@field coefficients table<string, number>   by column: "(mean)", "loss=ap" against the first level,
 ---  "loss=ap:bound=zscore", "nsr"

@@ -9,6 +9,8 @@ local seen = require "moonrank.data.seen"
 
 local M = {}
 
+---One run of a sweep: mr.sweep passes it to the script's function `run`, which reads the parameters
+---from it.
 ---@class mr.Trial
 ---@field number integer        from 1
 ---@field params table          the trial's parameters; each is also a field: trial.lr

@@ -25,6 +25,7 @@ local progress_options = declare("mr.progress.Options", {
     help = "seconds between plain lines; the first and the last step are always written" },
 }, M.display_options)
 
+---The progress display of a loop.
 ---@class mr.Progress
 local Progress = {}
 Progress.__index = Progress

@@ -7,6 +7,11 @@ local weights = require "moonrank.data.weights"
 
 local M = {}
 
+---Lists of rows that are ranked together, such as the documents of a query or the items of a user.
+---Each row has a grade. Rows and lists may have names and weights. The rows of all lists lie in one
+---array, without padding. mr.lists makes lists from grades, and data sets have lists.
+---@class mr.Lists
+
 -- Returns sizes and names of lists from each row's list id. An id that occurs again later is an error.
 local function sizes_of_ids(ids)
   local sizes, names, seen = {}, {}, {}
@@ -201,6 +206,7 @@ local pairs_options = declare("mr.PairsOptions", {
     help = "pairs of a row with at least this grade and a row below it; default: all pairs with unequal grades" },
 })
 
+---Result of lists:pairs: pairs of rows of a list, of which one has a higher grade than the other.
 ---@class mr.Pairs
 ---@field better mr.Tensor  int64, the row with the higher grade of each pair
 ---@field worse mr.Tensor   int64, the row with the lower grade

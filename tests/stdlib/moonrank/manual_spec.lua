@@ -135,7 +135,7 @@ it("the manual has styles for phones, dark mode and print", function()
 end)
 
 -- Returns the public names without using the reference: functions of `mr` and of its modules, methods of the core's
--- classes, and options.
+-- classes that scripts get, and options.
 local function public_names()
   local found = {}
   for _, name in ipairs(mr.names()) do
@@ -149,11 +149,13 @@ local function public_names()
     end
   end
   for name, class in pairs(core.classes) do
-    for method in pairs(class.methods) do found[name .. ":" .. method] = ("class_%s.html"):format(name:match "%w+$") end
+    for method in pairs(docs.is_internal(name) and {} or class.methods) do
+      found[name .. ":" .. method] = ("class_%s.html"):format(name:match "%w+$")
+    end
   end
-  for _, name in ipairs{ "mr.FitOptions", "mr.SweepOptions", "mr.CompareOptions", "mr.losses.Options",
-    "mr.metrics.Options", "mr.Run", "mr.Fold" } do
-    local kind = name:match "Options$" and "options" or "class"
+  for _, name in ipairs{ "mr.FitOptions", "mr.SweepOptions", "mr.CompareOptions", "mr.FitCheckpoint",
+    "mr.losses.Options", "mr.metrics.Options", "mr.Run", "mr.Fold" } do
+    local kind = (name:match "Options$" or name == "mr.FitCheckpoint") and "options" or "class"
     local file = ("%s_%s.html"):format(kind, name:gsub("^mr%.", ""):gsub("%.", "_"))
     for _, field in ipairs(docs.fields(name)) do found[name .. "." .. field.name] = file end
   end
@@ -174,6 +176,21 @@ it("every public name has an entry in the manual and in its search index", funct
     count = count + 1
   end
   check(count > 300, count .. " names")
+end)
+
+it("each class has a page that says what it is, and internal classes have none", function()
+  local count = 0
+  for _, name in ipairs(docs.class_names()) do
+    local page = texts[("class_%s.html"):format(name:match "%w+$")]
+    if docs.is_internal(name) then
+      check(not page, name)
+    else
+      local text = page and page:match("</h1>(.-)<h[23]") or ""
+      check(text:gsub("<[^>]*>", ""):find "%w", name .. " is not described")
+      count = count + 1
+    end
+  end
+  check(count > 30, count .. " classes")
 end)
 
 it("the manual's reference shows options, sources and linked types like `moonrank doc`", function()
