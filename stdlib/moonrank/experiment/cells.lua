@@ -52,7 +52,7 @@ end
 ---Confidence intervals of the cells of one table, and the numbers of training runs behind the cells.
 ---@class mr.experiment.Cells
 ---@field runs? integer|"all"|function  training runs behind a cell; "all": all of the script; or of (row, column)
----@field numerics? string|function  numerics version of a cell, if the script's runs are of several; or of (row, column)
+---@field numerics? string|function  numerics version of a cell, if runs are of several; or of (row, column)
 ---@field by? string|function  how intervals were computed: "bootstrap over users"; or of (row, column)
 ---@field intervals table<string, table<integer, number[]>>  {low, high} by column and number of the row
 local Cells = {}
