@@ -282,3 +282,39 @@ it("table_2.lua averages what each seed chose, and then the systems of a family"
   end
   near(said[8], 0.6, { atol = 5e-4 })  -- the largest mean over seeds, although one seed of a network has 0.9
 end)
+
+it("faces.right counts pairs with a positive margin of the chosen run; equal scores are not right", function()
+  local faces = dofile "scripts/cmu/faces.lua"
+  rawset(faces, "chosen", function(_, name, seed)
+    equal({ name, seed }, { "Rank LR", 1 })
+    return { number = 7, results = { per_list = function(_, number, key)
+      equal({ number, key }, { 7, "margin" })
+      return mr.tensor{ 0.5, 0, -0.25, 1e-6 }
+    end } }
+  end)
+  equal(faces.right({}, "Rank LR"), { 1, 0, 0, 1 })
+end)
+
+it("faces.results keeps runs of each width, rate and number of faces apart", function()
+  local function settings_of(...)
+    local found
+    in_process.patched({ experiment = function(experiment)
+      rawset(experiment, "study", function(_, o)
+        found = o.settings
+        error "stop"
+      end)
+    end }, in_process.with_words, { "--smoke", "--workers", "0", "--store", sweeps.new_folder() .. "/r.db", ... },
+      function()
+        local faces = dofile "scripts/cmu/faces.lua"
+        pcall(faces.results, faces.args())
+      end)
+    return { found.widths, found.rate or "chosen", found.count, found.size, found.pairs, found.kernel, found.epochs }
+  end
+  local usual = settings_of()
+  for i, words in ipairs{ { "--widths", "9,3" }, { "--rate", "0.5" } } do
+    local other = settings_of(table.unpack(words))
+    check(other[i] ~= usual[i], words[1])
+    other[i] = usual[i]
+    equal(other, usual, words[1])
+  end
+end)

@@ -368,10 +368,10 @@ it("every loss has published hyperparameters and numbers on every data set", fun
   end
 end)
 
--- Returns the section of table_2.lua for BPR and SL on Amazon Health, and the options of its trainings, which are made
--- up: their metrics are `times` the printed ones, with 0.0001 more or less by seed. BPR chooses the epoch 10 times the
--- seed.
-local function table_of_trainings(words, times)
+-- Returns the section of table_2.lua for BPR and SL on Amazon Health or `sets`, and the options of its trainings. These
+-- are made up: their metrics are `times` those printed for Health, with 0.0001 more or less by seed. BPR chooses the
+-- epoch 10 times the seed.
+local function table_of_trainings(words, times, sets)
   local of, asked = published.health, {}
   local function patch(module)
     function module.open(title) return { title = title } end
@@ -388,7 +388,7 @@ local function table_of_trainings(words, times)
       return found
     end
   end
-  return in_process.section("scripts/ir_benchmark/table_2.lua", { "--sets", "health", "--losses", "BPR,SL",
+  return in_process.section("scripts/ir_benchmark/table_2.lua", { "--sets", sets or "health", "--losses", "BPR,SL",
     "--workers", "0", "--store", sweeps.new_folder() .. "/runs.db", table.unpack(words) },
     { protocol = patch }), asked
 end
@@ -418,6 +418,14 @@ it("table_2.lua has seed 1, 200 epochs, 1,000 negatives and steps of 1,024 inter
   end
   equal(settings{}, { 1, 200, 1000, 1024 })
   equal(settings{ "--seeds", "3", "--epochs", "4", "--negatives", "5", "--batch", "6" }, { 3, 4, 5, 6 })
+end)
+
+it("table_2.lua trains a folder with the hyperparameters of Health, or of the data set that --like names", function()
+  for like, words in pairs{ health = {}, gowalla = { "--like", "gowalla" } } do
+    local all = { "--folder", sweeps.new_folder(), table.unpack(words) }
+    local _, asked = table_of_trainings(all, { BPR = { 1, 1 }, SL = { 1, 1 } }, "folder")
+    equal({ asked[1].how, asked[2].how }, { published[like].BPR, published[like].SL }, like)
+  end
 end)
 
 scripts.it("table_2.lua reads a folder of the format, keeps its runs and shows them again", {}, function(folder)

@@ -138,7 +138,8 @@ test.it("families.lua names the best losses by nDCG among all items if users are
   local store = sweeps.new_folder() .. "/r.db"
   local section = in_process.section("scripts/lecture/families.lua", { "--sets", "movielens" },
     { learners = function(own)
-      rawset(own, "runs", function()
+      rawset(own, "runs", function(args)
+        equal({ args.folds, args.seed }, { 5, 1 }, "all five folds, under the first seed")
         return { title = "made", units = "users", unit = "user", folds = 1, learners = learners, names = names },
           mr.sweep{ name = "made", store = store, workers = 0, metric = "valid", progress = false,
             direction = "maximize", space = { learner = mr.choice(names), split = mr.range(1, 1) },

@@ -150,6 +150,13 @@ it("figure_2.lua counts how often a loss is the best, with ties, without RR and 
   equal({ found[28], found[4], found[1] }, { 4, 4, 1 })
 end)
 
+-- The models of nRBP are of one training. The means of the other losses over both data sets are lower.
+it("figure_3.lua says by which metrics the highest mean is significantly above all others", function()
+  local section = figure_of(3)
+  check(section.text:find("nRBP%(0%.95%) by all metrics") and section.text:find("above all others by all metrics"),
+    section.text)
+end)
+
 it("figure_4.lua says if prediction intervals of the two highest means, of other trainings, overlap", function()
   local section, numbers = figure_of(4)
   -- On a AP is 0.1 below nRBP(0.95). On b it is 0.023 below: the interval of a mean overlaps no other interval, but
