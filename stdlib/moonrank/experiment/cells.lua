@@ -15,12 +15,12 @@ end
 ---Returns the bootstrap interval (95 %) of a mean over lists (users or queries), as {low, high}. It
 ---does not include the variation between trainings: the trained models are taken as given. Returns
 ---nil for too few values.
----@param x number[]|{ [1]: number[], [2]: number[] }  values, or two lists of values for their mean difference
+---@param x number[]|{ [1]: number[], [2]: number[] }  values, or two arrays of values for their mean difference
 ---@return number[]?
 ---Example: `#mr.experiment.over_lists{0.1, 0.4, 0.5}   --> 2`
 function M.over_lists(x)
   check.expect(type(x) == "table" or check.is_tensor(x), "mr.experiment.over_lists", "x", x,
-    "an array of numbers, or two such arrays")
+    "an array of numbers or a tensor, or a pair {a, b} of them")
   local found = stats.bootstrap(x)
   return ends(found.low, found.high)
 end
@@ -52,7 +52,7 @@ end
 ---Confidence intervals of the cells of one table, and the numbers of training runs behind the cells.
 ---@class mr.experiment.Cells
 ---@field runs? integer|"all"|function  training runs behind a cell; "all": all of the script; or of (row, column)
----@field numerics? string|function  numerics version of a cell, if runs are of several; or of (row, column)
+---@field numerics? string|function  numerics version of a cell, if runs have several; or of (row, column)
 ---@field by? string|function  how intervals were computed: "bootstrap over users"; or of (row, column)
 ---@field intervals table<string, table<integer, number[]>>  {low, high} by column and number of the row
 local Cells = {}
