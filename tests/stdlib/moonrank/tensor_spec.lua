@@ -686,7 +686,7 @@ describe("errors of tensors", function()
     { function() return core.put_rows(x, index{ 1, 2 }, -1) end, "-1 rows" },
     { function() return x:clamp{ min = 2, max = 1 } end, "min", "max" },
     { function() return x:clamp{ mni = 2 } end, "'mni'", "'min'" },
-    { function() return x:exp(x) end, "1 argument", "2" },
+    { function() return x:exp(x) end, "exp", "no arguments", "1" },
     { function() return x.nothing end, "mr.Tensor", "'nothing'" },
     { function() return x:maximum("a") end, "'maximum'", "mr.Tensor", "string" },
     { function() return x.maximum(1, 2) end, "'a'", "'maximum'", "tensor" },
