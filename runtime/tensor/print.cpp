@@ -1,4 +1,4 @@
-// Prints tensors as text for people.
+// Makes the text by which tensors are shown to people.
 #include <cmath>
 #include <cstdio>
 

@@ -35,7 +35,7 @@ function M.ecdf(options) return one("ecdf", marks.ecdf, options) end
 
 ---Draws a bar chart with one group of bars per category. Bars get error bars if the options contain
 ---intervals (`errors`, or `low` and `high`). `labels = true` writes each value at the end of its
----bar.
+---bar, or of the bar's error bar.
 ---@param options mr.plot.Bars
 ---@return mr.Figure
 ---Example:

@@ -208,7 +208,9 @@ function M.item_features(path, options)
     if line % rows_at_once == 0 then core.check_interrupt() end
   end
   if #found.rows > 0 then found.parts[#found.parts + 1] = core.tensor(found.rows, "float32", "cpu") end
-  check.not_empty(file, "the file", found.parts, "item")
+  if #found.parts == 0 then
+    check.fail("%s: the file has no item, expected at least one line with an item's id and its features", file)
+  end
   return setmetatable({ ids = found.ids, features = core.cat(found.parts, 1), _row = found.row_of }, ItemFeatures)
 end
 

@@ -130,7 +130,8 @@ function M.find(documents, topic)
   return hits
 end
 
----Returns search hits as lines of text for printing: at most 20 hits, and the number of further hits.
+---Returns search hits as one text of several lines: at most 20 hits and, if there are more, a line
+---with the number of the others.
 function M.written(hits)
   local width, lines = 0, {}
   for i = 1, math.min(most, #hits) do width = math.max(width, #hits[i].path) end

@@ -103,8 +103,8 @@ local function checked_thresholds(where, o)
   check_rising(where, is_tensor and given:totable() or given)
   local thresholds = is_tensor and given or core.tensor(given, "float64", "cpu")
   if o.levels and o.levels ~= #thresholds then
-    check.fail("%s: thresholds has %d numbers, but levels is %s. Leave out levels", where, #thresholds,
-      tostring(o.levels))
+    check.fail("%s: thresholds has %d numbers, but levels is %s, expected a threshold for each grade from 1 to levels. "
+      .. "Leave out levels", where, #thresholds, tostring(o.levels))
   end
   return thresholds
 end

@@ -139,7 +139,7 @@ local sampled_options = declare("mr.losses.SampledSoftmaxOptions", {
     help = "logarithms of probabilities q that are subtracted from scores: none; both: log q of every row; negatives: "
       .. "log(n q) of the n rows that are not relevant" },
   { "probabilities", "number|mr.Tensor", accept = is_probability, shown = "those of the lists (lists:drawn)",
-    expected = "a number above 0 and at most 1, or a tensor with such a number for each item",
+    expected = "a number above 0 and at most 1, or a tensor {items} of such numbers, float32 or float64",
     help = "probability q with which each row was drawn; for uniform draws, 1 / the number of items. A tensor has the "
       .. "probability of each item, and needs mr.fit, whose batches have items" },
 }, full_options)

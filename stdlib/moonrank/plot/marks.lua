@@ -243,7 +243,7 @@ function M.scatter(given)
   end
   local xs, ys = M.gather(list, { "x" }), M.gather(list, { "y" })
   if o.diagonal then
-    -- both axes get the same range, so that the line y = x runs from corner to corner
+    -- unless options set other ranges, both axes get the same range: then the line y = x runs from corner to corner
     table.move(ys, 1, #ys, #xs + 1, xs)
     ys = table.move(xs, 1, #xs, 1, {})
   end

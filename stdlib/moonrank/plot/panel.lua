@@ -1,5 +1,5 @@
--- Writes a panel of a figure, with one x axis and one y axis, as a gnuplot script. Moonrank computes all positions
--- itself and leaves none to gnuplot.
+-- Writes a panel of a figure, with one x axis and one y axis, as a gnuplot script. On a page of
+-- pixels, Moonrank computes all positions itself. On a page of characters (draw_text), gnuplot chooses the layout.
 local layout = require "moonrank.plot.layout"
 local scale = require "moonrank.plot.scale"
 local text = require "moonrank.plot.text"

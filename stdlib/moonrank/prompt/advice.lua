@@ -6,7 +6,7 @@ local lexer = require "moonrank.prompt.lexer"
 
 local M = {}
 
--- True if a class of the C++ core, such as mr.Tensor, has a method of this name.
+-- True if at least one of the classes of the C++ core (mr.Tensor, mr.Lists and others) has a method of this name.
 local function is_method(name)
   for _, class in pairs(core.classes) do
     if class.methods[name] then return true end

@@ -1,6 +1,6 @@
--- Computes the importance of parameters: the share of each parameter and of each pair in the variance of a returned
--- number over the search space. The shares come from a forest of regression trees (functional analysis of variance:
--- Hutter, Hoos and Leyton-Brown 2014).
+-- Computes the importance of parameters: the share of each parameter and of each pair in the variance, over the
+-- search space, of a number that trials return or report. The shares come from a forest of regression trees
+-- (functional analysis of variance: Hutter, Hoos and Leyton-Brown 2014).
 local core = require "moonrank.core"
 local axes = require "moonrank.results.axes"
 local check = require "moonrank.check"
