@@ -136,7 +136,8 @@ local function changes(was, now)
   for _, field in ipairs(compared) do
     local a, b = tostring(was[field] or "none"), tostring(now[field] or "none")
     if a ~= b and not (field == "settings" and now.has_settings(a)) then
-      parts[#parts + 1], changed[#changed + 1] = ("the %s changed:\n  %s"):format(field, M.difference(a, b)), field
+      local what = field == "sampler" and "sampler or pruner" or field
+      parts[#parts + 1], changed[#changed + 1] = ("the %s changed:\n  %s"):format(what, M.difference(a, b)), field
     end
   end
   local lines, comparable = script_changes(was, now)
