@@ -11,7 +11,8 @@ namespace mr {
 namespace {
 
 constexpr double unlikely = 1e-24;
-// smallest accepted standard deviation of a metric, as a fraction of the range of its values
+// smallest accepted standard deviation of a metric over random rankings, as a fraction of its largest minus its
+// smallest possible value
 constexpr double least_spread = 1e-3;
 
 /// A state of a random ranking after some ranks: its probability `mass`, and mean and variance of the metric's sum so

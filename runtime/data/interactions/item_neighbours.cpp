@@ -201,7 +201,8 @@ NeighbourState state_of(const ItemNeighbours& table) {
   throw std::invalid_argument("tensor '" + std::string(name) + "' " + why);
 }
 
-/// Returns prefix sums of `counts`, beginning with 0. Throws unless their total is `entries`.
+/// Returns prefix sums of `counts`, beginning with 0. Throws if one is below 0, or if their total is not
+/// `entries`.
 std::vector<int64_t> offsets_of(const char* name, const Tensor& counts, int64_t entries) {
   std::vector<int64_t> offsets{0};
   for (const int64_t n : counts.to_vector<int64_t>()) {

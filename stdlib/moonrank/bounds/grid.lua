@@ -48,9 +48,9 @@ function M.sizes(relevant, nsr)
   return sizes
 end
 
----Returns the bounded value of every list, and its derivative with respect to the score (0 if the
----value does not depend on the score).
----@param score number[]  the score of each list, at which its bound is evaluated
+---Returns the bounded value of every list, and its derivative with respect to the metric's value (0
+---if the bounded value does not depend on it).
+---@param score number[]  the metric's value of each list, which the bound rescales
 ---@return number[] values
 ---@return number[] derivatives
 function M.evaluated(bound, metric, lists, score)

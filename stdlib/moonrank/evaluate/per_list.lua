@@ -43,8 +43,8 @@ function M.joined(parts)
   return joined
 end
 
----Returns an evaluation as comma-separated values, with a line for each list: the list's name or number, N (its rows),
----P (its rows with grade 1 or higher), and each metric.
+---Returns an evaluation as comma-separated values: a header, and a line for each list with its name or number, N (its
+---rows), P (its rows with grade 1 or higher), and each metric.
 ---@param evaluations table  the module moonrank.evaluate
 function M.csv(evaluation, evaluations)
   local names, lists = evaluations.units(evaluation), rawget(evaluation, "_lists")

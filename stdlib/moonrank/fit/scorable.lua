@@ -1,5 +1,5 @@
--- Checks, before the first batch of a training, that the model can score train, valid and test, and that the loss and
--- the metrics accept the grades of these datasets.
+-- Checks, before the first batch of a training, that the model can score train, valid and test, and that the loss
+-- accepts the grades of train and valid, and that the metrics accept those of valid and test.
 local candidates = require "moonrank.data.candidates"
 local check = require "moonrank.check"
 local core = require "moonrank.core"

@@ -1,4 +1,4 @@
--- Checks the data of figures, and converts tensors to tables of numbers.
+-- Declares the options of series of figures, checks their data, and converts tensors to tables of numbers.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
