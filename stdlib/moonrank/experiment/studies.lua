@@ -45,8 +45,8 @@ end
 
 ---Returns how many runs of a study have a result, and how many are planned. Pruned runs have a
 ---result. Runs that failed or were killed have none, except failures that the study accepts as a
----result (`accepts` in `mr.experiment.study`). The third value counts the failed and killed runs without a result, as "2
----failed, 1 killed"; it is nil if there are none.
+---result (`accepts` in `mr.experiment.study`). The third value counts the failed and killed runs
+---without a result, as "2 failed, 1 killed"; it is nil if there are none.
 ---@param results mr.Results  from `mr.experiment.study` or `mr.experiment.there`
 ---@return integer ended
 ---@return integer planned
