@@ -2,10 +2,11 @@
 -- figures, columns of panels are methods and data sets, rows of panels are evaluation metrics.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local models = dofile(here .. "models.lua")
+local models, figure = dofile(here .. "models.lua"), dofile(here .. "../thesis/figure.lua")
 local analysis, title = models.analysis, models.training.title
 
-local M = { analysis = analysis, metrics = models.protocol.metrics, rows = models.rows, title = title }
+local M = { analysis = analysis, metrics = models.protocol.metrics, rows = models.rows,
+  title = title, heading = figure.title }
 
 local kind_titles = { lambda = "LambdaRank", listwise = "Listwise" }
 M.kind_words = { lambda = "LambdaRank", listwise = "listwise losses" }
@@ -34,11 +35,9 @@ end
 ---Parses the command line of a figure's script. `number` is the figure's number, for the name of its
 ---picture file.
 function M.args(number)
-  return models.args({
-    out = { path = "new file", default = ("results/sigir21/figure_%s.svg"):format(number),
-      endings = { ".svg", ".png", ".pdf" }, help = "file of the figure" },
-    show = { default = false, help = "draw it in the terminal as well" },
-  }, { smoke = { nsr = { 1, 2 } } })
+  local own = figure.options("figure_" .. number, {})
+  own.out.default = ("results/sigir21/figure_%s.svg"):format(number)
+  return models.args(own, { smoke = { nsr = { 1, 2 } } })
 end
 
 ---Returns the test scores of losses that can be compared with each other, one row per model, metric and
@@ -107,14 +106,11 @@ function M.columns(rows, by_dataset)
   return columns
 end
 
----Returns the title of a figure that has made-up data, and nil for other data.
-function M.heading(args) return args.made_up and "Made-up data" or nil end
-
 ---Draws a figure as a grid of panels, one for each metric and column. draw(column, metric, title)
 ---returns a panel; `title` is nil except in the first panel of a column. `height` is that of a panel.
 function M.grid(args, columns, metrics, height, draw)
   local panels = { columns = #columns, width = math.max(260 * #columns, 600), height = height * #metrics + 90,
-    title = M.heading(args) }
+    title = figure.title(args) }
   for r, metric in ipairs(metrics) do
     for _, column in ipairs(columns) do panels[#panels + 1] = draw(column, metric, r == 1 and column.heading or nil) end
   end
