@@ -12,7 +12,8 @@ namespace mr {
 /// A gradient in the form that step kernels read, with the memory that holds it.
 struct Prepared {
   Tensor values, slot, rows;
-  // on the GPU: numbers of the gradient's rows, counted from 1; only during the step, `slot` is set for these rows
+  // on the GPU: numbers of the rows that have a gradient, counted from 1. `slot` is set for these rows, but only while
+  // the step runs.
   Tensor in_slots;
   int64_t entries = 0;
   // true if updates are deferred: then `ParameterState::deferred` takes the step and other members are unused

@@ -121,12 +121,19 @@ function M.path(where, path, name)
     name == "folder" and "folder" or "file")
 end
 
+---Raises an error unless `value` is a text of letters, digits and _ that does not begin with a digit.
+---@param name string  what errors call the value
+---@param value any
+function M.identifier(where, name, value)
+  M.expect(type(value) == "string" and value:find "^[%a_][%w_]*$", where, name, value,
+    "letters, digits and _, and no digit at the beginning")
+end
+
 ---Raises an error if `name` is not made of letters, digits and _, begins with a digit, or has an owner.
 ---@param name any       name that the script gives to a definition of its own
 ---@param owner? string  what has this name already and cannot be replaced
 function M.new_name(where, name, owner)
-  M.expect(type(name) == "string" and name:find "^[%a_][%w_]*$", where, "name", name,
-    "letters, digits and _, and no digit at the beginning")
+  M.identifier(where, "name", name)
   M.expect(not owner, where, "name", name, "another name, because this is the name of %s", owner)
 end
 

@@ -144,7 +144,7 @@ local function may_grow(plan, texts)
   return not selection.data or was % selection.every == 0 or texts.epoch ~= tostring(was)
 end
 
--- What errors call some settings of a checkpoint: the option's name if it differs, or words if there is no such option.
+-- Errors call some settings of a checkpoint by other names: by the option's, or in words if there is no such option.
 local shown_names = { measured = "metrics", start = "the model's initial parameters" }
 
 local most_shown <const> = 3

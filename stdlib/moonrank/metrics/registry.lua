@@ -87,13 +87,14 @@ end
 
 local metric_options = declare("mr.metrics.Options", metric_rows, M.conventions)
 
+local expected_metric = "a metric: its name, or an object such as mr.metrics.ndcg{k = 10}"
+
 ---Returns the declaration of a function's option `metric`, which takes a metric's name or a metric.
 ---@param shown? string  the default in words, for the documentation
 ---@return mr.options.Row
 function M.option(default, help, shown)
-  return { "metric", "string|mr.Metric", default = default, shown = shown, help = help,
-    accept = function(value) return type(value) == "string" or M.is(value) end,
-    expected = "a metric: its name, or an object such as mr.metrics.ndcg{k = 10}" }
+  return { "metric", "string|mr.Metric", default = default, shown = shown, help = help, expected = expected_metric,
+    accept = function(value) return type(value) == "string" or M.is(value) end }
 end
 
 -- Returns true if the metric needs only ranks of relevant rows. Under exp2_plus_one every row has a gain.
@@ -190,8 +191,7 @@ end
 -- Returns the metric's name at the beginning of a text such as "ndcg@10". Without one, raises an error.
 local function base_of(text)
   if type(text) ~= "string" then
-    check.fail_in_call("metric is %s, expected a metric: its name, or an object such as mr.metrics.ndcg{k = 10}",
-      check.found(text))
+    check.fail_in_call("metric is %s, expected %s", check.found(text), expected_metric)
   end
   local zero = text:find("\0", 1, true)
   if zero then

@@ -31,10 +31,13 @@ local interval_series = declare("mr.plot.Interval", {
   { "wide_high", "number[]|mr.Tensor", requires = "wide_low", help = "upper ends of long intervals without caps" },
 }, values_options)
 
+local expected_names = "a table of names or numbers, or a tensor"
+local expected_matrix = "a table of rows of numbers, such as {{1, 2}, {3, 4}}, or a matrix"
+
 -- Options that bar charts and figures of intervals share: the categories and their direction.
 local category_options = declare("mr.plot.Categories", {
   "Data",
-  { "categories", "(string|number)[]|mr.Tensor", required = true, expected = "a table of names or numbers, or a tensor",
+  { "categories", "(string|number)[]|mr.Tensor", required = true, expected = expected_names,
     help = "names of the groups" },
   { "horizontal", "boolean", default = false, help = "whether values are on the x axis" },
 })
@@ -55,7 +58,7 @@ local intervals_options = declare("mr.plot.Intervals", {
 local heatmap_options = declare("mr.plot.Heatmap", {
   "Data",
   { "values", "number[][]|mr.Tensor", required = true,
-    expected = "a table of rows of numbers, such as {{1, 2}, {3, 4}}, or a matrix", help = "rows of numbers" },
+    expected = expected_matrix, help = "rows of numbers" },
   { "x", "(string|number)[]|mr.Tensor", shown = "1, 2, ...", help = "names of the columns" },
   { "y", "(string|number)[]|mr.Tensor", shown = "1, 2, ...",
     help = "names of the rows: numbers ascend upwards, words go downwards" },
@@ -69,7 +72,7 @@ local heatmap_options = declare("mr.plot.Heatmap", {
 
 local function names_of(where, name, list)
   if type(list) == "userdata" then list = series.numbers(where, name, list) end
-  check.expect(type(list) == "table", where, name, list, "a table of names or numbers, or a tensor")
+  check.expect(type(list) == "table", where, name, list, expected_names)
   check.not_empty(where, name, list, "name")
   local names = {}
   for i, each in ipairs(list) do
@@ -284,8 +287,7 @@ local function rows_of(where, values)
     for r = 1, #values do rows[r] = table.move(flat, (r - 1) * columns + 1, r * columns, 1, {}) end
     values = rows
   end
-  check.expect(type(values) == "table", where, "values", values,
-    "a table of rows of numbers, such as {{1, 2}, {3, 4}}, or a matrix")
+  check.expect(type(values) == "table", where, "values", values, expected_matrix)
   local rows = {}
   for r, row in ipairs(values) do
     local name = ("row %d of values"):format(r)

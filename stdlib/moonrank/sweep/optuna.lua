@@ -229,7 +229,7 @@ local function name_taken(self, name)
   end
 end
 
--- What a line of the journal means for this study and for the ids of studies and trials, by the line's code.
+-- Functions that apply a line of the journal to this object's ids of studies and trials, by the line's code.
 local apply = {}
 
 apply[create_study] = function(self, line)

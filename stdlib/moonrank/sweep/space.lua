@@ -17,8 +17,7 @@ local Space = check.class("mr.sweep.Space")
 local most = 2 ^ 53  -- largest number of combinations in a grid
 
 local function check_named(where, key, value)
-  check.expect(key:match "^[%a_][%w_]*$", where, "the name of a parameter", key,
-    "letters, digits and _, and no digit at the beginning")
+  check.identifier(where, "the name of a parameter", key)
   if parts.is_when(value) then
     check.fail("%s.%s is a mr.when, which has no name. Write it without '%s ='", where, key, key)
   end
