@@ -42,7 +42,10 @@ end
 -- 0123456789abcdef, 2026-11-25".
 local function origin(cells)
   local cell, numerics, parts = cells[1], results_file.numerics(cells), {}
-  if numerics ~= "" then parts[#parts + 1] = "numerics version " .. numerics end
+  if numerics ~= "" then
+    local versions, spaces = numerics:gsub(" ", ", ")
+    parts[#parts + 1] = ("numerics version%s %s"):format(spaces > 0 and "s" or "", versions)
+  end
   if cell.data ~= "" then parts[#parts + 1] = "data fingerprint " .. cell.data end
   parts[#parts + 1] = cell.date ~= "" and cell.date or nil
   return table.concat(parts, ", ")

@@ -70,7 +70,7 @@ describe("a results file", function()
     local cells = results_file.read(folder .. "/thesis/x.csv")
     equal({ cells[1].numerics, cells[2].numerics, cells[3].numerics }, { "b", "b a", "a" })
     equal(results_file.numerics(cells), "a b")
-    check(pages.page(folder, "thesis"):find("numerics version a b, 2026-01-01", 1, true), "all versions")
+    check(pages.page(folder, "thesis"):find("numerics versions a, b, 2026-01-01", 1, true), "all versions")
     section.cells = nil
     equal(results_file.lines(section)[1][10], "c")
   end)
