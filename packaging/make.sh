@@ -31,10 +31,12 @@ licenses=$stage/$name/share/doc/moonrank/licenses
 mkdir -p "$licenses"
 "$build/moonrank" packaging/licenses.lua "$licenses"
 
-# Ends with an error if a file needs glibc after 2.34, or a library that is not listed in the arguments.
+# Ends with an error if a file has the path of the sources in it, which differs on other machines, or needs glibc after
+# 2.34 or a library that is not listed in the arguments.
 check_needs() {
   file=$1
   shift
+  ! grep -qF "$root/" "$file" || { echo "$file names the folder $root"; exit 1; }
   newest=$(objdump -T "$file" | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -n 1)
   [ "$(printf '%s\nGLIBC_2.34\n' "$newest" | sort -V | tail -n 1)" = GLIBC_2.34 ] || { echo "$file needs $newest"; exit 1; }
   for library in $(objdump -p "$file" | sed -nE 's/^ *NEEDED *//p'); do

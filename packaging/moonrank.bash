@@ -1,10 +1,11 @@
-# Bash completion of the command moonrank: commands and options from `moonrank --help`, names for `doc` and `data get`
-# from the program, and file names everywhere else.
+# Bash completion of the command moonrank: commands and options as `moonrank --help` lists them, names of data sets as
+# the program knows them, and files elsewhere.
 _moonrank() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words=""
   case $before in
-    get) [ "${COMP_WORDS[1]}" = data ] && words=$(moonrank data list 2>/dev/null | awk '{ print $1 }') ;;
+    get) [ "${COMP_WORDS[1]}" = data ] && words=$(moonrank data list 2>/dev/null | awk '/^[^ ]/ { print $1 }') ;;
     data) words="list get" ;;
+    kernel) words="install remove" ;;
     *)
       if [ "$COMP_CWORD" -eq 1 ]; then
         words=$(moonrank --help | sed -nE 's/^ +moonrank ([a-z]+) .*/\1/p; s/^ +(--?[a-z-]+) .*/\1/p' | sort -u)

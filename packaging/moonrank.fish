@@ -8,8 +8,10 @@ function __moonrank_words
         if test (count $words) -eq 2
             printf '%s\n' list get
         else if test $words[3] = get
-            moonrank data list 2>/dev/null | awk '{ print $1 }'
+            moonrank data list 2>/dev/null | awk '/^[^ ]/ { print $1 }'
         end
+    else if test $words[2] = kernel; and test (count $words) -eq 2
+        printf '%s\n' install remove
     else if string match -q -- '-*' (commandline -ct)
         moonrank $words[2] --help 2>/dev/null | grep -oE -- '--[a-z-]+' | sort -u
     end

@@ -7,8 +7,10 @@ _moonrank() {
     found=(${(f)"$(moonrank --help | sed -nE 's/^ +moonrank ([a-z]+) .*/\1/p; s/^ +(--?[a-z-]+) .*/\1/p' | sort -u)"})
   elif [[ $words[2] == data && CURRENT -eq 3 ]]; then
     found=(list get)
+  elif [[ $words[2] == kernel && CURRENT -eq 3 ]]; then
+    found=(install remove)
   elif [[ $words[2] == data && $words[3] == get ]]; then
-    found=(${(f)"$(moonrank data list 2>/dev/null | awk '{ print $1 }')"})
+    found=(${(f)"$(moonrank data list 2>/dev/null | awk '/^[^ ]/ { print $1 }')"})
   elif [[ $words[CURRENT] == -* ]]; then
     found=(${(f)"$(moonrank $words[2] --help 2>/dev/null | grep -oE -- '--[a-z-]+' | sort -u)"})
   fi

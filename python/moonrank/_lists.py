@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, Union, get_args
 
@@ -60,10 +61,13 @@ def lists_of_qid(qid: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         return np.empty(0, np.int64), array
     if array.dtype.kind == "f":
         _library.refuse_nan("qid", array)
-    starts = np.flatnonzero(np.concatenate([[True], array[1:] != array[:-1]]))
+    try:
+        starts = np.flatnonzero(np.concatenate([[True], array[1:] != array[:-1]]))
+    except TypeError:  # pandas.NA has no truth value
+        raise MoonrankError("qid has values that cannot be compared, expected numbers or texts (none missing)") from None
     ids, seen = array[starts], set()
     for start, each in zip(starts, ids.tolist()):
-        if not isinstance(each, Hashable):
+        if not isinstance(each, Hashable) or each is None or isinstance(each, float) and math.isnan(each):
             raise MoonrankError(f"qid has {each!r} at row {start}, expected a number or a text")
         if each in seen:
             raise MoonrankError(f"qid has {each!r} again at row {start}, expected the rows of a list side by side. "

@@ -3,7 +3,7 @@
     python -m moonrank.kernel install [--user | --prefix DIR]
     python -m moonrank.kernel remove [--user | --prefix DIR]
 
-Needs the package ipykernel: pip install 'moonrank[kernel]'. The process of a kernel has one Lua state. Output of a cell
+Needs the package ipykernel. The process of a kernel has one Lua state. Output of a cell
 is sent while the cell runs. An interrupt stops the cell and keeps the state.
 """
 
@@ -26,7 +26,7 @@ from typing import Any, Callable, Iterator
 try:
     from ipykernel.kernelbase import Kernel
 except ImportError:
-    _missing = "moonrank.kernel: the package ipykernel is missing. Run: pip install 'moonrank[kernel]'"
+    _missing = "moonrank.kernel: the package ipykernel is missing. Run: pip install ipykernel"
     if __name__ == "__main__":
         raise SystemExit(_missing) from None
     raise ImportError(_missing) from None

@@ -157,6 +157,8 @@ def test_wrong_qids_are_errors():
                               (None, [[1] * 5], "qid"),
                               (None, [1.0] * 4 + [np.nan], "qid.*NaN.*row 4"), (None, [1, 1, 2, 2], "4.*5"),
                               (None, np.array([1, 1, 1, {}, {}], object), "qid.*{}.*row 3"),
+                              (None, np.array([1, 1, 1, 1, np.nan], object), "qid.*nan.*row 4"),
+                              (None, ["x", "x", "x", None, None], "qid.*None.*row 3"),
                               (None, np.ma.masked_array([1, 1, 1, 2, 2], [0, 0, 0, 0, 1]), "qid.*masked")):
         with pytest.raises(moonrank.MoonrankError, match=words):
             moonrank.evaluate(SCORES, GRADES, sizes, ["rr"], qid=qid)

@@ -23,6 +23,9 @@ complete_after() {
 }
 complete_after moonrank do | grep -qx doc
 complete_after moonrank data "" | grep -qx get
+complete_after moonrank kernel "" | grep -qx install
+# names only, and no words of their descriptions
+[ "$(complete_after moonrank data get "" | grep -cx -e movielens -e in -e not)" -eq 1 ]
 
 # the completions of zsh and fish must offer the same words, if these shells are installed
 if command -v fish >/dev/null; then
@@ -32,6 +35,7 @@ if command -v fish >/dev/null; then
   }
   fish_words "moonrank do" | grep -qx doc
   fish_words "moonrank data " | grep -qx get
+  fish_words "moonrank kernel " | grep -qx install
   fish_words "moonrank eval --comp" | grep -qx -e --compare
 else
   echo "SKIPPED: fish is not installed"
@@ -44,6 +48,7 @@ if command -v zsh >/dev/null; then
   }
   zsh_words moonrank do | grep -qx doc
   zsh_words moonrank data "" | grep -qx get
+  zsh_words moonrank kernel "" | grep -qx install
   zsh_words moonrank eval --comp | grep -qx -e --compare
 else
   echo "SKIPPED: zsh is not installed"

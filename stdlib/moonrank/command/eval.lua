@@ -18,7 +18,7 @@ usage: moonrank eval QRELS RUN... [-m METRIC...] [options]
 
 Prints the mean of each metric over the queries of each run, with the conventions of trec_eval. QRELS is a file of TREC
 judgments. A RUN is a TREC run, or a .csv table with the columns qid, docid and score. Files may be compressed (.gz).
-One of them may be -, which reads standard input.
+One of them may be -, which reads standard input. Pipes of the shell work, too: <(zcat FILE).
 
 -m METRIC... names metrics, and may be repeated: ndcg@10, ap, rr, nrbp(0.8), or names of trec_eval, such as map,
 ndcg_cut.5,10 and P_5. A bound after a colon rescales the metric of each query: ap:minmax, ap:expectation,
@@ -103,15 +103,17 @@ local function metrics_of(words, given)
   return metrics
 end
 
-local standard_input <const> = "standard input"
+-- Returns true for "-" (standard input), and for the names that a shell gives to pipes, as in `eval <(zcat qrels) run`.
+local function is_stream(path) return path == "-" or path:find "^/dev/fd/%d+$" ~= nil end
 
--- Returns read(path). For the path "-", `read` gets a temporary file to which standard input was copied.
+-- Returns read(path). If `path` is a stream, `read` gets the path of a temporary file to which the stream was copied.
 local function read_from(path, read)
-  if path ~= "-" then return read(path) end
+  if not is_stream(path) then return read(path) end
+  local stream <const> = path == "-" and io.stdin or assert(io.open(path, "rb"))
   local copy = os.tmpname()
   local _ <close> = setmetatable({}, { __close = function() os.remove(copy) end })
   local parts = {}
-  for piece in function() return io.stdin:read(2 ^ 16 | 0) end do
+  for piece in function() return stream:read(2 ^ 16 | 0) end do
     parts[#parts + 1] = piece
     core.check_interrupt()
   end
@@ -119,8 +121,8 @@ local function read_from(path, read)
   core.write_file(copy, table.concat(parts))
   local found = table.pack(pcall(read, copy))
   if found[1] then return table.unpack(found, 2, found.n) end
-  local text = type(found[2]) == "string" and found[2]:gsub(copy:gsub("%W", "%%%0"), standard_input)
-  error(text or found[2], 0)
+  local shown = path == "-" and "standard input" or path
+  error(type(found[2]) == "string" and found[2]:gsub(copy:gsub("%W", "%%%0"), shown) or found[2], 0)
 end
 
 -- Returns the name of a run: the name of its file, without the folder, the extension and .gz; "stdin" for standard
@@ -226,7 +228,9 @@ local function check_names(names, args)
     if name == "-" then
       count = count + 1
       if count > 1 then words_of.refuse("eval: - is given twice, but standard input can be read once") end
-    elseif not found then words_of.refuse("eval: %s: %s", i == 1 and "QRELS" or "RUN", core.safe_text(why)) end
+    elseif not found and not is_stream(name) then
+      words_of.refuse("eval: %s: %s", i == 1 and "QRELS" or "RUN", core.safe_text(why))
+    end
   end
   if args.compare and #names < 3 then words_of.refuse("eval: --compare needs two runs or more, found 1") end
 end

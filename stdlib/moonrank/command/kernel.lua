@@ -10,7 +10,8 @@ usage: moonrank kernel install [--user | --prefix DIR] [--python PATH]
        moonrank kernel remove [--user | --prefix DIR] [--python PATH]
 
 Adds Moonrank to Jupyter, or removes it: notebooks whose cells are Lua. Python needs the package moonrank with its extra
-kernel: pip install 'moonrank[kernel]'. The kernel runs with the Python that installs it.
+kernel, from the wheel of this version: pip install './moonrank-VERSION-py3-none-....whl[kernel]'. The kernel runs with
+the Python that installs it.
 
 options:
   --user         for this user (default, unless Python is that of a virtual environment)
@@ -53,7 +54,8 @@ function M.run(words)
     words_of.refuse("kernel: %s does not run. Install Python, or pass --python PATH", python)
   end
   if not runs(python, "import importlib.util as u; raise SystemExit(u.find_spec('moonrank') is None)") then
-    words_of.refuse("kernel: %s has no package moonrank. Run: %s -m pip install 'moonrank[kernel]'", python, python)
+    words_of.refuse("kernel: %s has no package moonrank. Get the wheel of version %s, and run: "
+      .. "%s -m pip install './moonrank-%s-py3-none-....whl[kernel]'", python, core.version(), python, core.version())
   end
   local ok, _, status = os.execute(command)
   if not ok then error(core.exit(status, "kernel: the kernel was not changed, for the reason above"), 0) end

@@ -45,6 +45,8 @@ local function compiled(code, name)
   return repl.chunk(code, name)
 end
 
+local most_lines <const> = 10  -- of an error; reading the whole traceback of a stack overflow takes quadratic time
+
 -- Handles an error of a cell: returns the error message with advice, followed by the lines of cells in the traceback.
 local function explained(problem)
   local text = advice.add(type(problem) == "string" and problem or tostring(problem))
@@ -53,9 +55,9 @@ local function explained(problem)
   repeat
     local frame = debug.getinfo(level, "Sl")
     local is_cell = frame and frame.what ~= "C" and frame.source:sub(1, 8) ~= "@stdlib/"
-    if is_cell and #lines < 10 then lines[#lines + 1] = ("  %s:%d"):format(frame.short_src, frame.currentline) end
+    if is_cell then lines[#lines + 1] = ("  %s:%d"):format(frame.short_src, frame.currentline) end
     level = level + 1
-  until not frame
+  until not frame or #lines == most_lines
   return table.concat(lines, "\n")
 end
 

@@ -83,7 +83,7 @@ local function shown(path, memory, parts)
   if code == "interrupted" then error(code, 0) end
   memory.is_checked, memory.trials = false, {}
   if was_checked then return shown(path, memory, parts) end
-  return told(500, "The page cannot be made", tostring(code), nil, true)
+  return told(500, "The page cannot be made", check.reason(code), nil, true)
 end
 
 ---Answers a request about the store at `path`. A store that cannot be read gives a page that says why and reloads

@@ -39,6 +39,11 @@ describe("a cell", function()
     end
   end)
 
+  it("ends with an error at once if it calls itself without end", function()
+    local ok, problem = pcall(notebook.cell, { code = "local function f() return 1 + f() end\nf()", name = "In[4]" })
+    test.check(not ok and problem:find("stack overflow", 1, true), problem)
+  end)
+
   it("has HTML for a table, with the same text as at the prompt", function()
     local outputs = notebook.cell{ code = "mr.table{columns = {'<a>'}, rows = {{1}}}", name = "In[1]" }.outputs
     test.check(outputs[1].html:find("&lt;a&gt;", 1, true) and outputs[1].text:find("<a>", 1, true))
