@@ -9,7 +9,7 @@ _moonrank() {
     *)
       if [ "$COMP_CWORD" -eq 1 ]; then
         words=$(moonrank --help | sed -nE 's/^ +moonrank ([a-z]+) .*/\1/p; s/^ +(--?[a-z-]+) .*/\1/p' | sort -u)
-      elif [[ $word == -* ]]; then
+      elif [[ $word == -* && ! -e ${COMP_WORDS[1]} ]]; then  # --help of a script would run it
         words=$(moonrank "${COMP_WORDS[1]}" --help 2>/dev/null | grep -oE -- '--[a-z-]+' | sort -u)
       fi
       ;;

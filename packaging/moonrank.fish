@@ -12,7 +12,7 @@ function __moonrank_words
         end
     else if test $words[2] = kernel; and test (count $words) -eq 2
         printf '%s\n' install remove
-    else if string match -q -- '-*' (commandline -ct)
+    else if string match -q -- '-*' (commandline -ct); and not test -e $words[2] # --help of a script would run it
         moonrank $words[2] --help 2>/dev/null | grep -oE -- '--[a-z-]+' | sort -u
     end
 end

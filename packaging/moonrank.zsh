@@ -11,7 +11,7 @@ _moonrank() {
     found=(install remove)
   elif [[ $words[2] == data && $words[3] == get ]]; then
     found=(${(f)"$(moonrank data list 2>/dev/null | awk '/^[^ ]/ { print $1 }')"})
-  elif [[ $words[CURRENT] == -* ]]; then
+  elif [[ $words[CURRENT] == -* && ! -e $words[2] ]]; then  # --help of a script would run it
     found=(${(f)"$(moonrank $words[2] --help 2>/dev/null | grep -oE -- '--[a-z-]+' | sort -u)"})
   fi
   (( $#found )) && compadd -- $found

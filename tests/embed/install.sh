@@ -24,6 +24,10 @@ complete_after() {
 complete_after moonrank do | grep -qx doc
 complete_after moonrank data "" | grep -qx get
 complete_after moonrank kernel "" | grep -qx install
+complete_after moonrank eval --comp | grep -qx -e --compare
+# completion runs no script
+echo 'print "--ran"' >"$folder/script.lua"
+[ -z "$(complete_after moonrank "$folder/script.lua" --r)" ]
 # names only, and no words of their descriptions
 [ "$(complete_after moonrank data get "" | grep -cx -e movielens -e in -e not)" -eq 1 ]
 

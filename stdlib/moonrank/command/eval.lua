@@ -43,7 +43,7 @@ local declarations = {
   json = { default = false, help = "print an object with means, and queries (-q) and tests (--compare) if asked for" },
   csv = { default = "", path = "new file", help = "file for the values of each query" },
   relevant = { type = "number", shown = "1", help = "-l: smallest grade of a relevant document" },
-  alpha = { default = 0.05, help = "significance level of the tests of --compare" },
+  alpha = { default = 0.05, least = 0, most = 1, help = "significance level of the tests of --compare" },
   seed = { default = 1, help = "seed of the tests and intervals of --compare" },
 }
 for name, shown in pairs{ gain = "linear", ties = "trec", empty = "zero" } do

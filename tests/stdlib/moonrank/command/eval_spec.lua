@@ -211,6 +211,7 @@ describe("moonrank eval", function()
     { { "-", "-" }, 2, { "-", "twice" } },
     { { qrels, fine, "-q", "--latex" }, 2, { "--per-query", "--latex" } },
     { { qrels, fine, "--alpha", "x" }, 2, { "--alpha", "x" } },
+    { { qrels, fine, "--alpha", "2" }, 2, { "--alpha", "2" } },
     { { fine, qrels }, 1, { "QRELS", "fine.run" } },
     { { qrels, fine, "-m", "ap", "--gain", "exp2" }, 1, { "gain", "ap" } },
   }
