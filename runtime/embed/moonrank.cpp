@@ -72,6 +72,8 @@ void read_reply(lua_State* L, Reply& reply) {
 /// Makes tensors that use the memory of the caller's arrays. After a bad array the others are read too, because every
 /// array must be released in the end.
 std::vector<Tensor> tensors_on(const moonrank_array* arrays, int count) {
+  if (count < 0) throw std::invalid_argument("count is " + std::to_string(count) + ", expected 0 or more");
+  if (count > 0 && arrays == nullptr) throw std::invalid_argument("arrays is NULL, expected " + std::to_string(count));
   std::vector<Tensor> tensors;
   std::string problem;
   for (int i = 0; i < count; ++i) {
@@ -248,7 +250,7 @@ int moonrank_loss(moonrank_state* state, const char* loss, const void* scores, i
 int moonrank_call(moonrank_state* state, const char* function, const void* values, size_t bytes,
                   const moonrank_array* arrays, int count, moonrank_reply* reply) {
   if (reply != nullptr) *reply = {};
-  if (state == nullptr) {
+  if (state == nullptr && arrays != nullptr) {
     for (int i = 0; i < count; ++i) {
       if (arrays[i].release != nullptr) arrays[i].release(arrays[i].owner);
     }

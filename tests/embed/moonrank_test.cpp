@@ -173,6 +173,8 @@ TEST_CASE("an array is read in place and released once", "[embed]") {
     const std::string values = script("return x");
     CHECK(moonrank_call(state, nullptr, values.data(), values.size(), &array, 1, &reply) == MOONRANK_FAILED);
     CHECK(moonrank_call(state, "script", values.data(), values.size(), &array, 1, nullptr) == MOONRANK_FAILED);
+    CHECK(moonrank_call(state, "script", values.data(), values.size(), nullptr, 1, &reply) == MOONRANK_FAILED);
+    CHECK(moonrank_call(state, "script", values.data(), values.size(), nullptr, -1, &reply) == MOONRANK_FAILED);
     CHECK(moonrank_call(nullptr, "script", values.data(), values.size(), &array, 1, &reply) == MOONRANK_FAILED);
     CHECK(released == 3);
   }

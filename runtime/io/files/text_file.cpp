@@ -96,7 +96,7 @@ float parse_number(std::string_view word, const std::string& path, int64_t line,
   if (digits.size() > 1 && digits[0] == '+' && digits[1] != '-') digits.remove_prefix(1);
   const char *const end = digits.data() + digits.size(), *stop = nullptr;
   if (!read_number(digits.data(), end, value, stop) || stop != end) {
-    throw ParseError(path, line, column, "found " + quoted(word) + ", expected a finite number for " + what);
+    throw ParseError(path, line, column, "found " + quoted(word) + ", expected a finite number (float32) for " + what);
   }
   return value;
 }

@@ -198,8 +198,8 @@ local function end_trial(self, trial, entry, state)
   entry.state, self.running[id] = state, nil
 end
 
--- Checks that a file is a journal, if it exists. An incomplete last line, which a process that was killed leaves
--- behind, is removed from the file, because Optuna could not read a line after it.
+-- Checks that a file is a journal, if it exists, and that it has no damaged line, because Optuna could not read the file.
+-- An incomplete last line, which a process that was killed leaves behind, is removed from the file.
 local function repair(path, caller)
   if not core.file_exists(path) then return end
   core.check_file(path)
@@ -209,6 +209,14 @@ local function repair(path, caller)
     check.fail("%s: the file %s is not a journal of Optuna. Pass another path", caller, path)
   end
   local whole = text:match "^.*\n" or ""
+  local number = 0
+  for line in whole:gmatch "([^\n]*)\n" do
+    number = number + 1
+    if not line:find '^{"op_code":%d+,.*}$' then
+      check.fail("%s: line %d of the journal %s is damaged: '%s'. Remove this line, or pass another path", caller, number,
+        path, core.safe_text(line:sub(1, 40)))
+    end
+  end
   if whole ~= text then core.write_file(path, whole) end
 end
 

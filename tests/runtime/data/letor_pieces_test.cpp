@@ -100,13 +100,13 @@ TEST_CASE("read_letor reports the first bad line for every piece size and number
     return files.file("q.txt", text + bad + "0 qid:x 1:wrong\npython\n0 qid:0 1:1\n");
   };
   const std::pair<const char*, const char*> cases[] = {
-      {"0 qid:9 1:two 2:0\n", "q.txt:51:11: found 'two', expected a finite number for feature 1"},
+      {"0 qid:9 1:two 2:0\n", "q.txt:51:11: found 'two', expected a finite number (float32) for feature 1"},
       {"\n# c\n0 qid:9 2:0 1:0\r\n", "q.txt:53:13: found feature 1 after feature 2"},
       {"0 qid:3 1:0\n", "q.txt:51:3: found qid '3' again after other queries (it began at line 16)"},
       {"0 qid:3 1:two\n", "q.txt:51:3: found qid '3' again after other queries (it began at line 16)"},
-      {"zero qid:3 1:1\n", "q.txt:51:1: found 'zero', expected a finite number for the label"},
+      {"zero qid:3 1:1\n", "q.txt:51:1: found 'zero', expected a finite number (float32) for the label"},
       {"0 1:1\n", "q.txt:51:3: found '1:1', expected 'qid:'"},
-      {"", "q.txt:51:11: found 'wrong', expected a finite number for feature 1"},
+      {"", "q.txt:51:11: found 'wrong', expected a finite number (float32) for feature 1"},
   };
   for (const auto& [bad, message] : cases) {
     const std::string path = path_of(bad);
