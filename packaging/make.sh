@@ -56,7 +56,7 @@ python3 python/wheel.py --version "$version" --library "$stage/libmoonrank.so" -
 # the library and those that the wheel bundles beside it
 python3 -m zipfile -e "$packages"/moonrank-*.whl "$stage/wheel"
 for file in "$stage/wheel/moonrank/"*.so*; do
-  check_needs "$file" liblua5.4.so.0 libnettle.so.8 libsqlite3.so.0 libxxhash.so.0 libz.so.1
+  check_needs "$file" mr-lua5.4.so.0 mr-nettle.so.8 mr-sqlite3.so.0 mr-xxhash.so.0 libz.so.1
 done
 "$build/moonrank" packaging/sbom.lua "$version" "$build" >"$packages/moonrank-$version.cdx.json"
 (cd "$packages" && sha256sum ./*)

@@ -72,15 +72,30 @@ def bundled_libraries(library):
     return found
 
 
+def private_name(name):
+    """Returns the name that a bundled library has in the wheel. Under its own name, Python's modules such as sqlite3
+    would use it instead of the system's library, or the other way round."""
+    return name.replace("lib", "mr-", 1)
+
+
+def renamed(data, names):
+    """Returns the bytes of a library in which the names of bundled libraries are their private names, which have the
+    same length."""
+    for name in names:
+        data = data.replace(name.encode() + b"\0", private_name(name).encode() + b"\0")
+    return data
+
+
 def contents(library, version, licenses=None):
     """Returns the files of the wheel but RECORD, as bytes by name. `licenses` is a folder with the licences of the
     libraries in the wheel."""
     info = f"moonrank-{version}.dist-info"
     files = {f"moonrank/{path.name}": path.read_bytes() for path in (FOLDER / "moonrank").iterdir()
              if path.suffix == ".py" or path.name == "py.typed"}
-    files["moonrank/libmoonrank.so"] = pathlib.Path(library).read_bytes()
-    for name, path in bundled_libraries(library).items():
-        files[f"moonrank/{name}"] = path.read_bytes()
+    bundled = bundled_libraries(library)
+    files["moonrank/libmoonrank.so"] = renamed(pathlib.Path(library).read_bytes(), bundled)
+    for name, path in bundled.items():
+        files[f"moonrank/{private_name(name)}"] = renamed(path.read_bytes(), bundled)
     files[f"{info}/METADATA"] = (METADATA.format(version=version) + (FOLDER / "README.md").read_text()).encode()
     files[f"{info}/WHEEL"] = WHEEL.encode()
     files[f"{info}/licenses/LICENSE"] = (FOLDER.parent / "LICENSE").read_bytes()

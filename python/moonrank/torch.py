@@ -56,11 +56,12 @@ class _Function(torch.autograd.Function):
         # backward pass knows. Otherwise the gradient is computed together with the value.
         at_once = wanted and loss.reduction != "none"
         found = loss._compute(scores, learned, given, at_once)
-        context.loss, context.given, context.drawn, context.numbers = loss, given, found.drawn, found.numbers
+        context.loss, context.drawn, context.numbers = loss, found.drawn, found.numbers
         context.inputs = scores, learned
         if at_once:
             context.save_for_backward(found.gradient, found.of_learned)
         else:  # the backward pass reads the lists again; PyTorch checks that saved tensors were not modified since
+            context.given = given
             context.save_for_backward(scores, *map(_saved, given.tensors))
         return found.values
 
@@ -76,7 +77,12 @@ class _Function(torch.autograd.Function):
                 both = found.gradient, found.of_learned
             else:
                 both = saved[0] * output, None if saved[1] is None else saved[1] * output
-        if torch.is_grad_enabled():  # true in a backward pass with create_graph=True
+        if not torch.is_grad_enabled():
+            context.inputs = None  # otherwise a value that the caller keeps would keep the scores
+        elif context.inputs is None:
+            raise MoonrankError("a backward pass of moonrank.torch.Loss with create_graph=True comes after one without "
+                                "it. Pass create_graph=True in the first one, too")
+        else:
             both = tuple(each if each is None else _Once.apply(each, output, *context.inputs) for each in both)
         return both[0], both[1], None, None, None
 
@@ -170,7 +176,7 @@ class Loss(TorchLoss, torch.nn.Module):
     over them (ascent=False: it does not). Losses without such parameters have `learned` None.
 
     Losses that draw, such as "bpr", use Moonrank's random numbers, which `moonrank.lua("mr.seed(1)")` starts
-    again.
+    again. They draw again in each call, so they do not belong into torch.utils.checkpoint, which calls them twice.
 
     >>> Loss("ap", bound="minmax", reduction="none")(torch.tensor([2., 1.]), [1, 0], [2]).shape
     torch.Size([1])

@@ -1,9 +1,11 @@
 """Threads, Ctrl-C, memory of many calls, and the life of objects."""
 
 import copy
+import locale
 import os
 import pickle
 import signal
+import struct
 import subprocess
 import sys
 import threading
@@ -74,6 +76,29 @@ print(moonrank.evaluate([3.0, 2.0], [0, 1], [2], ["rr"]).mean["rr"])
 time.sleep(0.6)
 print(seconds_until_interrupted(lambda: time.sleep(5)))
 """
+
+
+LOCALE = """
+import locale, moonrank
+locale.setlocale(locale.LC_NUMERIC, "comma")
+assert locale.localeconv()["decimal_point"] == ","
+print(moonrank.evaluate([3.0, 2.0], [0, 1], [2], ["rbp(0.5)"]).mean["rbp(0.5)"],
+      moonrank.lua("return ('%.1f'):format(0.5)"), moonrank.lua("return 1.5 .. ''"),
+      moonrank.lua("return tostring(mr.table{columns = {'x'}, rows = {{0.25}}}):match '%d%S+'"),
+      locale.localeconv()["decimal_point"])
+"""
+
+
+def test_numbers_do_not_depend_on_the_locale(tmp_path):
+    # a locale whose file has a decimal comma, no separator of thousands, and the name of a character set
+    strings, words = b",\0\0\0\x7f\0\0\0", struct.pack("<II", ord(","), 0)
+    header = struct.pack("<8I", 0x20031115 ^ locale.LC_NUMERIC, 6, 32, 34, 36, 40, 44, 48)
+    (tmp_path / "comma").mkdir()
+    (tmp_path / "comma" / "LC_NUMERIC").write_bytes(header + strings + words + b"UTF-8\0")
+    ended = subprocess.run([sys.executable, "-c", LOCALE], capture_output=True, text=True, timeout=60,
+                           env={**os.environ, "LOCPATH": str(tmp_path)}, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.split() == ["0.25", "0.5", "1.5", "0.25", ","]
 
 
 def test_ctrl_c_ends_a_long_call_and_the_next_call_works():

@@ -4,6 +4,7 @@ import copy
 import pickle
 import subprocess
 import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -384,6 +385,27 @@ def test_an_optimizer_trains_parameters_as_the_program_does(name, options):
     other = moonrank.torch.Loss(name, **options).double()
     other.load_state_dict(loss.state_dict())
     assert other(x, GRADES, SIZES) == loss(x, GRADES, SIZES) == copy.deepcopy(loss)(x, GRADES, SIZES)
+
+
+@pytest.mark.parametrize("reduction", ["mean", "none"])
+def test_a_kept_value_does_not_keep_the_scores_after_the_backward_pass(reduction):
+    x = scores()
+    y = x * 2
+    value = moonrank.torch.Loss("mse", reduction=reduction)(y, GRADES, SIZES).sum()
+    of_scores = weakref.ref(y)
+    del y
+    assert of_scores() is not None
+    value.backward()
+    moonrank.lua("collectgarbage()")  # frees what the library read
+    assert of_scores() is None
+
+
+def test_create_graph_after_a_backward_pass_without_it_is_an_error():
+    x = scores()
+    value = moonrank.torch.Loss("mse")(x, GRADES, SIZES)
+    value.backward(retain_graph=True)
+    with pytest.raises(moonrank.MoonrankError, match="create_graph"):
+        torch.autograd.grad(value, x, create_graph=True)
 
 
 def test_losses_without_parameters_have_none():

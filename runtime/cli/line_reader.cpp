@@ -14,9 +14,9 @@
 
 #include <histedit.h>
 
-#include "runtime/io/character_set.h"
 #include "runtime/io/files/new_file.h"
 #include "runtime/io/files/regular_file.h"
+#include "runtime/io/thread_locale.h"
 #include "runtime/lua/interrupt.h"
 
 namespace mr::cli {
@@ -107,7 +107,7 @@ class EditedReader : public LineReader {
         completer_(std::move(completer)),
         edit_(nullptr),
         history_(history_init()) {
-    const io::CharacterSet characters(of_terminal);
+    const io::ThreadLocale characters(LC_CTYPE_MASK, of_terminal);
     edit_ = el_init("moonrank", stdin, stdout, stderr);
     if (edit_ == nullptr || history_ == nullptr) {
       if (history_ != nullptr) history_end(history_);
@@ -137,7 +137,7 @@ class EditedReader : public LineReader {
   EditedReader& operator=(const EditedReader&) = delete;
 
   Got read(const char* text, std::string* line) override {
-    const io::CharacterSet characters(of_terminal);
+    const io::ThreadLocale characters(LC_CTYPE_MASK, of_terminal);
     prompt_ = text;
     int count = 0;
     typed_ahead = is_readable();
@@ -154,7 +154,7 @@ class EditedReader : public LineReader {
   }
 
   void remember(const std::string& chunk) override {
-    const io::CharacterSet characters(of_terminal);
+    const io::ThreadLocale characters(LC_CTYPE_MASK, of_terminal);
     HistEvent event;
     history(history_, &event, H_ENTER, chunk.c_str());
     // All REPL sessions share one history file. It is written after each chunk of code, so that a crash loses nothing.
@@ -219,7 +219,7 @@ class EditedReader : public LineReader {
   }
 
   Completions completions_of(const std::string& before) const {
-    const io::CharacterSet plain("C");
+    const io::ThreadLocale plain(LC_CTYPE_MASK, "C");
     return completer_(before);
   }
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "runtime/embed/arrays.h"
+#include "runtime/io/thread_locale.h"
 #include "runtime/lua/lua.h"
 
 struct moonrank_state {
@@ -45,6 +46,7 @@ template <class Work>
 int guarded(moonrank_state* state, const Work& work) noexcept {
   if (state == nullptr) return MOONRANK_FAILED;
   const Call ends_with_releases;
+  const io::ThreadLocale plain(LC_ALL_MASK, "C");  // the caller's may have another decimal point
   if (forked_in_call) return fail(state, forked_text);
   const std::lock_guard lock(calls());
   try {

@@ -198,6 +198,7 @@ moonrank_state* moonrank_open(void) {
     static const int watched = pthread_atfork(nullptr, nullptr, &in_child);
     static_cast<void>(watched);
     if (forked_in_call) throw std::runtime_error(forked_text);
+    const mr::io::ThreadLocale plain(LC_ALL_MASK, "C");
     const std::lock_guard lock(calls());
     auto state = std::make_unique<moonrank_state>();
     state->L = luaL_newstate();

@@ -16,9 +16,9 @@
 
 #include "kernels/core/shared_library.h"
 #include "kernels/core/threads.h"
-#include "runtime/io/character_set.h"
 #include "runtime/io/files/regular_file.h"
 #include "runtime/io/files/unpack_limit.h"
+#include "runtime/io/thread_locale.h"
 
 namespace mr::io {
 namespace {
@@ -118,7 +118,7 @@ class Zip {
   template <class F>
   void each_file(const F& f) const {
     // Names of files stay UTF-8, because libarchive converts them to the locale's encoding.
-    const CharacterSet of_names("C.UTF-8");
+    const ThreadLocale of_names(LC_CTYPE_MASK, "C.UTF-8");
     for (int64_t entries = 0;; ++entries) {
       archive_entry* entry = nullptr;
       const int status = libarchive().archive_read_next_header(reader_.get(), &entry);
@@ -233,7 +233,7 @@ void read_zip(const std::string& path,
 
 void write_zip(const std::string& path, const std::vector<ZipEntry>& entries, const Objection& objection) {
   NewFile file(path, objection);
-  const CharacterSet of_names("C.UTF-8");
+  const ThreadLocale of_names(LC_CTYPE_MASK, "C.UTF-8");
   const std::unique_ptr<::archive, FinishArchive> writer(libarchive().archive_write_new());
   const std::unique_ptr<::archive_entry, FreeEntry> header(libarchive().archive_entry_new());
   if (!writer || !header) throw std::bad_alloc();
