@@ -93,7 +93,7 @@ class Metrics:
         self.names, self._options = _lists.metric_names(metrics), options
         # this call raises an error now if a metric's name or option is wrong
         found = _library.call("metrics", {"metrics": self.names, "options": options})
-        self.names, self.maximize = found["names"], found["maximize"]
+        self.names, self.larger_is_better = found["names"], found["maximize"]
 
     def __repr__(self) -> str:
         return f"{type(self).__module__}.{type(self).__name__}({', '.join(map(repr, self.names))})"

@@ -109,4 +109,4 @@ class Metric(_trees.Metrics):
         return self._rows(self.means(predictions, _kept(grades, group)))
 
     def _rows(self, means: list[tuple[str, float]]) -> list[tuple[str, float, bool]]:
-        return [(name, mean, larger) for (name, mean), larger in zip(means, self.maximize)]
+        return [(name, mean, larger) for (name, mean), larger in zip(means, self.larger_is_better)]

@@ -72,12 +72,16 @@ class Metric(_trees.Metrics):
     Warning: for early stopping, pass `xgboost.callback.EarlyStopping(rounds=10, maximize=True)` as a callback, or
     `maximize=True` beside `early_stopping_rounds`. Without `maximize`, XGBoost takes the metric for a loss and stops
     at the worst model, unless the name begins with "ndcg", "map", "pre" or "auc". The name "map" is kept for this
-    reason, but "ap", "rr" and "nrbp" need `maximize=True`. The attribute `maximize` is a list that says for each metric
-    whether larger values are better.
+    reason, but "ap", "rr" and "nrbp" need `maximize=True`. The attribute `maximize` is this boolean for the last of
+    the metrics, by which XGBoost stops; `larger_is_better` is a list for all of them.
 
     >>> Metric("ndcg@10", ("ap", "minmax")).names
     ['ndcg@10', 'ap[minmax]']
     """
+
+    @property
+    def maximize(self) -> bool:
+        return self.larger_is_better[-1]
 
     @named_by_class
     def __call__(self, predictions: np.ndarray, data: Any) -> list[tuple[str, float]]:

@@ -38,7 +38,7 @@ def test_pythons_modules_do_not_use_libraries_of_the_wheel(builder, tmp_path):
         archive.extractall(folder)
     environment = {name: value for name, value in os.environ.items() if name != "MOONRANK_LIBRARY"}
     ended = subprocess.run([sys.executable, "-c", LOADED, str(folder)], capture_output=True, text=True, timeout=60,
-                           env={**environment, "PYTHONPATH": str(folder)}, check=False)
+                           env={**environment, "PYTHONPATH": str(folder)}, check=False, cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.split() == ["1", "2"]  # one library of the wheel, and that of Python
 

@@ -83,7 +83,7 @@ end
 local function metric_of(name, given)
   local ok, metric = pcall(retrieved.metric, name, given)
   if ok then return metric end
-  return nil, check.reason(metric)
+  return nil, (check.reason(metric):gsub("^bad argument 'metric' to 'parse' %((.*)%)$", "%1"))
 end
 
 -- Returns the metrics after -m under the names that the user wrote; a metric with two names is returned once.
@@ -147,6 +147,19 @@ local function read_runs(paths)
   return runs
 end
 
+-- Adds notes on metrics that have no value for some queries of a run, which then do not count in the mean.
+local function note_skipped(notes, run, found, metrics)
+  local names = {}
+  for _, metric in ipairs(metrics) do
+    local count = found.skipped[metric.name]
+    names[count] = names[count] and names[count] .. ", " .. metric.name or metric.name
+  end
+  names[0] = nil
+  for _, count in ipairs(check.names(names)) do
+    notes[#notes + 1] = ("'%s': no value for %d of %d queries by %s"):format(run.name, count, #found.ids, names[count])
+  end
+end
+
 -- Evaluates each run independently of the other runs. Returns the table of mean metrics, and stores in each run its
 -- query ids and a function that returns a metric's value for each query.
 local function measured(runs, judgments, metrics, o)
@@ -160,6 +173,7 @@ local function measured(runs, judgments, metrics, o)
     for _, metric in ipairs(metrics) do table.insert(rows[r], found.mean[metric.name]) end
     table.insert(rows[r], #found.ids)
     if found.coverage then notes[#notes + 1] = ("'%s' %s"):format(run.name, found.coverage:gsub("^the run ", "")) end
+    note_skipped(notes, run, found, metrics)
     if r == 1 then table.insert(notes, 1, evaluate.notes({ coverage = false }, metrics)[1]) end
   end
   columns[#columns + 1] = "queries"

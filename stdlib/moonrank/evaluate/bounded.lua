@@ -27,7 +27,7 @@ local function line_of(name)
     if line.name == name then return line end
     known[#known + 1] = line.name
   end
-  check.unknown("affine bound", name, known)
+  check.unknown("bound of a metric", name, known)
 end
 
 ---Returns the metric under an affine bound that `given` stands for: {"ndcg@10", bound = "minmax"}, "ndcg@10:minmax", or

@@ -189,8 +189,16 @@ end
 ---nor ends with a blank.
 M.pattern = "%$([^%s$][^$`\n]*)%f[%s$]%$"
 
----Returns a text for the terminal: formulas without their dollar signs.
+---Returns a text for the terminal: formulas without their dollar signs. Code between lines that begin with ``` stays as
+---it is.
 ---Example: `require "moonrank.manual.formula".plain "R is $1 + x_i$."   --> R is 1 + x_i.`
-function M.plain(text) return (text:gsub(M.pattern, "%1")) end
+function M.plain(text)
+  local parts, from = {}, 1
+  for first, last in text:gmatch "()%f[^\n\0]```.-\n```()" do
+    parts[#parts + 1] = text:sub(from, first - 1):gsub(M.pattern, "%1")
+    parts[#parts + 1], from = text:sub(first, last - 1), last
+  end
+  return table.concat(parts) .. text:sub(from):gsub(M.pattern, "%1")
+end
 
 return M

@@ -198,8 +198,8 @@ local function end_trial(self, trial, entry, state)
   entry.state, self.running[id] = state, nil
 end
 
--- Checks that a file is a journal, if it exists, and that it has no damaged line, because Optuna could not read the file.
--- An incomplete last line, which a process that was killed leaves behind, is removed from the file.
+-- Checks that a file is a journal, if it exists, and that it has no damaged line: Optuna could not read such a file. An
+-- incomplete last line, which a process that was killed leaves behind, is removed from the file.
 local function repair(path, caller)
   if not core.file_exists(path) then return end
   core.check_file(path)
@@ -213,8 +213,8 @@ local function repair(path, caller)
   for line in whole:gmatch "([^\n]*)\n" do
     number = number + 1
     if not line:find '^{"op_code":%d+,.*}$' then
-      check.fail("%s: line %d of the journal %s is damaged: '%s'. Remove this line, or pass another path", caller, number,
-        path, core.safe_text(line:sub(1, 40)))
+      check.fail("%s: line %d of the journal %s is damaged: '%s'. Remove this line, or pass another path", caller,
+        number, path, core.safe_text(line:sub(1, 40)))
     end
   end
   if whole ~= text then core.write_file(path, whole) end

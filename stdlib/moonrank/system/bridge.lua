@@ -334,7 +334,8 @@ function M.functions.compare(t)
   for name, scores in next, t.systems do systems[name] = evaluation_of(by, scores, lists) end
   options.systems, options.order = systems, t.order
   local found = mr.compare(options)
-  return { systems = found.systems, means = found:table(), tests = found:tests(), notes = found.notes,
+  local means = found:table()
+  return { systems = found.systems, means = means, tests = found:tests(), notes = means.notes,
     text = tostring(found), latex = found:to_latex(), markdown = found:to_markdown(), html = found:to_html() }
 end
 

@@ -130,6 +130,14 @@ describe("moonrank eval", function()
     test.equal({ #found.tests, #found.means, found.tests[1].system }, { 1, 2, "fine" })
   end)
 
+  it("says for how many queries a metric has no value", function()
+    local judged = files.written "q 0 a 1\nq 0 b 0\nz 0 a 1\nz 0 b 1\n"
+    local run = files.written "q Q0 a 1 2 t\nz Q0 a 1 2 t\n"
+    local text = eval.output{ judged, run, "-m", "ap", "ap:minmax", "--empty", "zero" }
+    says(text, "1 of 2 queries by ap:minmax")
+    test.check(not eval.output{ judged, run, "-m", "ap" }:find("no value", 1, true))
+  end)
+
   it("rescales metrics by bounds, and has ap, ndcg@10 and rr without -m", function()
     local run, judged = data.trec_run(fine), data.trec_qrels(qrels)
     local means = run:evaluate(judged, { { "ap", bound = "minmax" }, "nrbp(0.8)" }).mean
@@ -201,6 +209,8 @@ describe("moonrank eval", function()
     { { qrels, fine, "-m", "apx" }, 2, { "-m", "apx" } },
     { { "-m", "map", "none.txt", fine }, 2, { "none.txt", "file" } },
     { { qrels, fine, "-m", "ap:minmx" }, 2, { "minmx", "minmax" } },
+    { { qrels, fine, "-m", "ap minmax" }, 2, { "-m ap minmax: 'ap minmax'", "' minmax'" } },
+    { { qrels, fine, "-m", "ap:distribution" }, 2, { "bound", "'distribution'", "minmax" } },
     { { qrels, fine, "-m" }, 2, { "-m", "missing" } },
     { { qrels, fine, "--latx" }, 2, { "--latx", "--latex" } },
     { { qrels, fine, "-x" }, 2, { "-x" } },

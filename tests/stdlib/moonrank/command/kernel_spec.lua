@@ -28,6 +28,7 @@ describe("moonrank kernel", function()
     local without = files.written('#!/bin/sh\n[ "$2" = pass ]\n')
     os.execute("chmod +x " .. without)
     _, message = refused("install", "--python", without)
-    test.check(message:find("pip install './moonrank-" .. require("moonrank").version, 1, true) and message:find("whl[kernel]'", 1, true))
+    local version = require("moonrank").version
+    test.check(message:find("pip install './moonrank-" .. version, 1, true) and message:find("whl[kernel]'", 1, true))
   end)
 end)

@@ -60,6 +60,8 @@ end)
 it("the terminal shows formulas without dollar signs", function()
   local text = help.about "mr.smooth.rank"
   check(text:find("R_i = 1 + sum_(j != i) sigma", 1, true) and not text:find "%$", text)
+  local code = "```\nexport PATH=$PWD:$PATH\n```\n"
+  equal(formula.plain("$x$ is\n" .. code .. "$y$"), "x is\n" .. code .. "y")
   check(not help.about "guide/losses_and_bounds":find "%$[^%s]", "page")
   check(not help.about "distribution":find "%$", "bound")
 end)

@@ -40,7 +40,8 @@ describe("moonrank serve's pages", function()
     in_store(function(path)
       local shows = {
         [target("/")] = { "11 done", "1 failed", "0.2" },
-        [target("/study", study)] = { "<svg", "12 trials", "0.001", 'name="trial" value="12"', "Compare" },
+        [target("/study", study)] = { "<svg", "12 trials", "choice(0.1, 0.01, 0.001)", 'name="trial" value="12"',
+          "Compare" },
         [target("/trial", { "study", study[2] }, { "number", 5 })] = { "failed", "no luck with", "seed", "<svg" },
         [target("/compare", { "study", study[2] }, { "trial", 1 }, { "trial", 2 })] = { "trial 1", "trial 2",
           'class="differs"' },

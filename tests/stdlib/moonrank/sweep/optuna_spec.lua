@@ -310,16 +310,16 @@ describe("mr.sweep{optuna = ...}", function()
 
   it("refuses a journal with a damaged line", function()
     local path, lines = new_path ".log", '{"op_code":0,"worker_id":"x","study_name":"a","directions":[1]}\n'
-    local function sweep()
+    local function run()
       return mr.sweep{ name = "x", store = new_path ".db", workers = 0, progress = false, optuna = path,
         space = { a = mr.range(1, 2) }, run = function() return 1 end }
     end
     for _, damaged in ipairs{ '{"op_code":0,"worker', "\n", "mine" } do
       sweeps.write(path, lines .. damaged .. "\n" .. lines)
-      test.raises(sweep, "line 2", path, "damaged")
+      test.raises(run, "line 2", path, "damaged")
     end
     sweeps.write(path, lines .. lines:sub(1, 20))
-    equal(sweep():best().value, 1)
+    equal(run():best().value, 1)
   end)
 
   it("adds trials that Hyperband prunes when their bracket is decided", function()
