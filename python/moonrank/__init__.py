@@ -230,7 +230,9 @@ def lua(code: str, **variables: Any) -> Any:
     Contiguous, writeable arrays of float32, float64 and int64 become tensors on their memory. Lists and dictionaries
     become tables. Tensors of PyTorch and columns of pandas are given as arrays. A returned tensor becomes an array on
     the tensor's memory, a table becomes a list or a dictionary with sorted keys, and several values become a list.
-    Other global variables last until the process ends. An error of the script raises MoonrankError.
+    Other global variables last until the process ends. What the script prints goes to the standard output of the
+    process, not to sys.stdout. Results of the library, such as evaluations, are returned as their tables: return a
+    field, such as `mr.evaluate(...).mean.ap`, for a single number. An error of the script raises MoonrankError.
 
     >>> lua("return x:sum():item() + y", x=np.array([1., 2.]), y=1)
     4.0

@@ -154,8 +154,8 @@ def _judged(grades: Grades, sizes: ArrayLike | None, qid: ArrayLike | None, name
         raise MoonrankError("sizes or qid is given, but grades is an Arrow array of lists, which has the sizes. "
                             "Leave it out")
     if found is None and sizes is None:
-        raise MoonrankError("sizes is None, expected the number of rows of each list, qid, or grades as an Arrow array "
-                            "of lists")
+        raise MoonrankError("sizes is None, expected the number of rows of each list. Without sizes, pass as grades an "
+                            "Arrow array of lists, or moonrank.lists(grades, qid=...), which has them")
     sizes = _library.as_array(name_of_sizes, sizes if found is None else found, (np.int64,), dims=1)
     grades = _library.as_array(name, grades, (np.float32,), dims=1)
     if sizes.size > 0 and sizes.min() < 0:

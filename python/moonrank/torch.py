@@ -168,7 +168,8 @@ class Loss(TorchLoss, torch.nn.Module):
 
     An unknown name or option, and arrays of wrong shapes, raise MoonrankError. The lists are never padded. Scores of
     float32 or float64 in the memory of the CPU are read in place; scores on a GPU are copied. The loss is computed
-    with all threads of Moonrank, while other Python threads run. A second derivative raises MoonrankError.
+    with all threads of Moonrank, while other Python threads run. A second derivative raises MoonrankError, and the
+    transforms of torch.func, such as grad and vmap, are not possible.
 
     A loss with parameters of its own, such as "llpauc" or Loss("ordinal", learn=True), has them in `learned` and
     `parameters()`, so that an optimizer can train them with those of the model. Each call first moves them into their

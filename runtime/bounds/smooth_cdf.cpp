@@ -89,8 +89,8 @@ double RankingDistribution::quantile(double q) const {
 const Distribution& RankingDistribution::listed() const {
   if (listed_) return *listed_;
   throw std::runtime_error("cannot list the values of " + exact_->metric.name +
-                           ": there are too many. Use :cdf, :quantile or :smooth, " +
-                           "or method = \"sampled\" to list some");
+                           ": there are too many. Use cdf or quantile, or make the distribution with the method " +
+                           "'sampled', which lists some");
 }
 
 double RankingDistribution::steepness(const Smoothing& how) const {
