@@ -64,7 +64,7 @@ def lists_of_qid(qid: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     try:
         starts = np.flatnonzero(np.concatenate([[True], array[1:] != array[:-1]]))
     except TypeError:  # pandas.NA has no truth value
-        raise MoonrankError("qid has values that cannot be compared, expected numbers or texts (none missing)") from None
+        raise MoonrankError("qid has values that cannot be compared, expected numbers or texts only") from None
     ids, seen = array[starts], set()
     for start, each in zip(starts, ids.tolist()):
         if not isinstance(each, Hashable) or each is None or isinstance(each, float) and math.isnan(each):
