@@ -1,5 +1,6 @@
 -- Makes Markdown pages from results files (results_file.lua): a page for each document with all its tables.
 local mr = require "moonrank"
+local check = require "moonrank.check"
 local core = require "moonrank.core"
 local wrap = require "moonrank.help.wrap"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -8,34 +9,71 @@ local reading = dofile(here .. "reading.lua")
 
 local M = {}
 
--- Returns a number as Markdown pages show it: at most four decimals, or two significant digits for small numbers.
-local function number_text(value)
-  local text = results_file.written(value)
-  if math.type(value) ~= "float" or not text:find "e" and #(text:match "%.(%d*)$" or "") <= 4 then return text end
-  return (math.abs(value) < 0.001 and "%.2g" or "%.4f"):format(value)
+local most_decimals <const> = 4
+
+-- Returns the number of decimals with which a column shows its numbers: as many as one of them needs, but at most four.
+local function decimals_of(values)
+  local most = 0
+  for _, value in ipairs(values) do
+    local text = results_file.written(value)
+    most = math.max(most, text:find "e" and most_decimals or #(text:match "%.(%d*)$" or ""))
+  end
+  return math.min(most, most_decimals)
 end
 
-local function shown(cell)
+-- Returns a number as text with the decimals of its column. Smaller numbers have two significant digits.
+local function number_text(value, decimals)
+  if math.type(value) ~= "float" or not check.is_finite(value) then return results_file.written(value) end
+  local is_small = value ~= 0 and math.abs(value) < 0.5 * 10 ^ -decimals
+  return is_small and ("%.2g"):format(value) or ("%%.%df"):format(decimals):format(value)
+end
+
+-- Returns the columns of cells in order: a column that the first rows lack stands after the one before it in its row.
+-- Each column is a table of its name and its numbers.
+local function columns_of(cells)
+  local columns, of, before = {}, {}, nil
+  for i, cell in ipairs(cells) do
+    if i > 1 and cell.row ~= cells[i - 1].row then before = nil end
+    local column = of[cell.column]
+    if not column then
+      column = { name = cell.column, values = {} }
+      local at = #columns + 1
+      for c, other in ipairs(columns) do
+        if other == before then at = c + 1 end
+      end
+      table.insert(columns, at, column)
+      of[cell.column] = column
+    end
+    for _, value in ipairs{ cell.value, cell.low, cell.high } do
+      if type(value) == "number" and check.is_finite(value) then table.insert(column.values, value) end
+    end
+    before = column
+  end
+  return columns
+end
+
+-- Returns a cell's value as text, with its interval in brackets.
+local function shown(cell, decimals)
   if type(cell.value) ~= "number" then return cell.value end
-  local ends = cell.low ~= "" and (" (%s to %s)"):format(number_text(cell.low), number_text(cell.high)) or ""
-  return number_text(cell.value) .. ends
+  local ends = cell.low ~= "" and (" (%s to %s)"):format(number_text(cell.low, decimals),
+    number_text(cell.high, decimals)) or ""
+  return number_text(cell.value, decimals) .. ends
 end
 
 -- Returns the cells of one table, as read from a results file, as a Markdown table.
 local function as_table(cells)
-  local columns, rows, at, of = { "" }, {}, {}, {}
+  local names, rows, at, of, decimals = { "" }, {}, {}, {}, {}
+  for c, column in ipairs(columns_of(cells)) do
+    names[c + 1], at[column.name], decimals[column.name] = column.name, c + 1, decimals_of(column.values)
+  end
   for _, cell in ipairs(cells) do
-    if not at[cell.column] then
-      columns[#columns + 1] = cell.column
-      at[cell.column] = #columns
-    end
     if not of[cell.row] then
       rows[#rows + 1] = { cell.row }
       of[cell.row] = rows[#rows]
     end
-    of[cell.row][at[cell.column]] = shown(cell)
+    of[cell.row][at[cell.column]] = shown(cell, decimals[cell.column])
   end
-  return mr.table{ columns = columns, rows = rows }:to_markdown()
+  return mr.table{ columns = names, rows = rows }:to_markdown()
 end
 
 -- Returns, as text, what the values of a file's cells were computed with: "numerics version 2026-11e, data fingerprint
@@ -99,18 +137,24 @@ which it has the tables. Every table says which command made it, under which num
 from which data.
 ]]
 
+-- Returns the anchor that GitHub gives to a heading.
+local function anchor_of(title) return (title:lower():gsub("[^%w%s_-]", ""):gsub(" ", "-")) end
+
 ---Returns a Markdown page with all results files of a document (paper), or nil if there are no files.
 ---@param folder string    folder that has one folder of CSV files per document
 ---@param document string  short name, such as "thesis"
 ---@return string?
 function M.page(folder, document)
-  local own, parts = folder .. "/" .. document, { head:format(documents.title_of(document), document) }
-  for _, file in ipairs(results_file.files(folder, document)) do
+  local own, parts, contents = folder .. "/" .. document, {}, {}
+  for i, file in ipairs(results_file.files(folder, document)) do
     local path = own .. "/" .. file
-    parts[#parts + 1] = M.page_section(document .. "/" .. file, results_file.read(path),
-      results_file.read_legends(path))
+    local cells = results_file.read(path)
+    contents[i] = ("- [%s](#%s)\n"):format(cells[1].section, anchor_of(cells[1].section))
+    parts[i] = M.page_section(document .. "/" .. file, cells, results_file.read_legends(path))
   end
-  return #parts > 1 and table.concat(parts, "\n") or nil
+  if #parts == 0 then return nil end
+  return table.concat({ head:format(documents.title_of(document), document), table.concat(contents),
+    table.concat(parts, "\n") }, "\n")
 end
 
 ---Writes a Markdown page for each document (paper) that has results files.

@@ -123,6 +123,20 @@ describe("a results file", function()
     check(page:find("\n\n- change: of the mean\n\n|", 1, true), page)
   end)
 
+  it("has a page with contents, in which a column has its place and one number of decimals", function()
+    local folder = sweeps.new_folder()
+    local one = mr.table{ columns = { "loss", "AP", "change", "lists" },
+      rows = { { "AP", 0.5, nil, 9 }, { "nDCG", 0.25, -0.0625, 10 }, { "RR", 1 / 3, 1e-6, 11 } } }
+    local section = { title = "Table 5.1: losses, all", tables = { one }, made_by = "x", file = "x",
+      used = { runs = 0, numerics = "", data = {}, date = "2026-01-01" } }
+    equal(results_file.write_all(folder, { { name = "thesis", sections = { section } } }), 1)
+    local page = pages.page(folder, "thesis")
+    for _, part in ipairs{ "- [Table 5.1: losses, all](#table-51-losses-all)\n", "|  | AP | change | lists |",
+      "| AP | 0.5000 |  | 9 |", "| nDCG | 0.2500 | -0.0625 | 10 |", "| RR | 0.3333 | 1e-06 | 11 |" } do
+      check(page:find(part, 1, true), page)
+    end
+  end)
+
   it("has beside it what the columns of each of its tables are, one line each", function()
     local folder = sweeps.new_folder()
     local one = mr.table{ columns = { "loss", "d" }, rows = { { "AP", 0.5 } } }
