@@ -116,8 +116,8 @@ void RankingRecursion::next(double* re, double* im) {
   taken_ += at_once;
 }
 
-/// Updates the complex exponential of one rank and level (rows with the same gain) by a multiplication, so that it
-/// belongs to the next block of frequencies.
+/// Updates the complex exponential of one rank and one level (all rows with the same gain) by a multiplication, so that
+/// it belongs to the frequencies of the next call of `next`.
 void RankingRecursion::turn(size_t at) {
   double& re = start_[2 * at];
   double& im = start_[2 * at + 1];

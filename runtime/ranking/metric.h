@@ -62,7 +62,7 @@ struct MetricDefinition {
   /// Closed forms of the metric's statistics over all rankings of a list; null if there are none.
   const ClosedForms* closed = nullptr;
   const char* about = "";  // description and source of the metric, if mr.metrics does not document it
-  int64_t script = 0;      // number of the Lua function that computes the metric; 0: no Lua function
+  int64_t script = 0;      // identifies the Lua function that computes the metric; 0: no Lua function
 };
 
 /// A metric with its parameters, such as the cutoff k.

@@ -173,8 +173,8 @@ struct KernelFit {
   }
 
   /// Returns the corrected AIC (Hurvich, Simonoff & Tsai 1998), up to a constant: logarithm of the mean squared
-  /// residual plus a penalty for the degrees of freedom, the trace of the smoother. It fits noise less often than cross
-  /// validation does.
+  /// residual plus a penalty for the degrees of freedom (the trace of the smoother). A bandwidth chosen by it fits
+  /// noise less often than one chosen by cross validation.
   double corrected_information() const {
     const auto n = static_cast<int64_t>(x.size());
     std::vector<double> squares(x.size()), leverage(x.size());

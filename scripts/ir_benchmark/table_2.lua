@@ -43,7 +43,7 @@ local function run_of(data, loss, seed)
     end })
 end
 
--- Returns the row of a loss: means over seeds, beside the printed numbers of the data set.
+-- Returns the row of a loss on a data set: means over seeds, beside the numbers that the paper prints.
 local function row_of(data, loss)
   local runs, printed = {}, not args.smoke and not data.like and data.how[loss].printed or {}
   for i, seed in ipairs(args.seeds) do runs[i] = run_of(data, loss, seed) end

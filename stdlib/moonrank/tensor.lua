@@ -135,7 +135,7 @@ function M.arange(first, last, options)
   options = arange_options:read("mr.arange", options)
   for _, each in ipairs{ { "first", first }, { "last", last } } do
     check.expect(type(each[2]) == "number", "mr.arange", each[1], each[2],
-      "a number: mr.arange(first, last), which includes both")
+      "a number: mr.arange(first, last), which includes last if a step reaches it")
     check.expect(check.is_finite(each[2]), "mr.arange", each[1], each[2], "a finite number")
   end
   check_int64("mr.arange", "first", first, options.dtype)

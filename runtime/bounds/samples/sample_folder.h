@@ -1,6 +1,6 @@
 // The folder in the user's cache with files of sampled metrics. The least recently used files are removed at a size
-// limit. Reading and writing do not throw, except on Ctrl-C: if a file cannot be read or written, its samples are not
-// kept.
+// limit. Reading and writing do not throw, except on Ctrl-C: a file that cannot be read counts as missing, and samples
+// that cannot be written are not kept.
 #pragma once
 
 #include <filesystem>

@@ -51,7 +51,7 @@ class NewFile {
 
 /// Returns true if the name of a file has the form of the temporary files that NewFile makes.
 bool is_temporary(std::string_view path);
-/// Creates the folder in which the file `path` is, and its parents. Throws std::runtime_error.
+/// Creates the folder in which the file `path` is, and its parents. Throws std::runtime_error if they cannot be made.
 void make_folder_of(const std::string& path);
 
 /// Writes a folder's list of names to the disk, so that new files in it survive a power failure. Some file systems do

@@ -106,7 +106,8 @@ end
 -- Returns true for "-" (standard input), and for the names that a shell gives to pipes, as in `eval <(zcat qrels) run`.
 local function is_stream(path) return path == "-" or path:find "^/dev/fd/%d+$" ~= nil end
 
--- Returns read(path). If `path` is a stream, `read` gets the path of a temporary file to which the stream was copied.
+-- Returns read(path). If `path` is a stream, `read` gets the path of a temporary file to which the stream was copied,
+-- and which is removed afterwards.
 local function read_from(path, read)
   if not is_stream(path) then return read(path) end
   local stream <const> = path == "-" and io.stdin or assert(io.open(path, "rb"))

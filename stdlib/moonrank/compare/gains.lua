@@ -100,8 +100,8 @@ local function data_of(comparison, metric, system, other)
   return data
 end
 
--- Divides the lists by P (number of relevant rows) or by N (number of all rows). Returns a group for each range of that
--- number. With o.by = "both", returns a group for each pair of a range of P and a range of N that contains lists.
+-- Groups the lists by P (number of relevant rows) or N (number of all rows). Returns a group for each range of that
+-- number that contains lists, or, with o.by = "both", for each pair of a range of P and a range of N.
 local function groups_of(data, o, level)
   local attributes = o.by == "both" and { "relevant", "rows" } or { o.by }
   local ranges, places, members, groups = {}, {}, {}, {}

@@ -314,8 +314,7 @@ end
 ---- "share": a random share `test` of each user's items is test (80/20 is 0.2), and a share `valid`
 ---  of the remaining items is validation. The k folds are drawn independently (Monte Carlo).
 ---- "one": `n` random items of each user are test (leave-one-out), and `n` others validation (none
----  if valid = 0), k times. Users with too few items to leave one for train are in train only; the
----  summary counts these users.
+---  if valid = 0), k times. Users with too few items to leave one for train are in train only.
 ---- "last": like "one", but with the last n items by timestamp (leave-last-out), ties by row.
 ---- "user_time": the latest share `test` of each user's items, at least `n`, is test, and the
 ---  latest share `valid` of the remaining items is validation. Users with too few items to leave
@@ -332,9 +331,9 @@ end
 ---The option `negatives` says from which items: "not_relevant" (default) draws from items that are
 ---not relevant to the user in any part, which may include low ratings. "unrated" draws from items
 ---that the user has not rated at all. If a user has fewer of these items than requested, all are
----used, divided among the parts in proportion; the summary counts such users. `grades = true` uses
----the ratings as grades, for models that predict ratings. Every rated item is then assigned to a
----part, and nsr is 0 by default.
+---used, divided among the parts in proportion. The summary counts such users, and those who are in
+---train only. `grades = true` uses the ratings as grades, for models that predict ratings. Every
+---rated item is then assigned to a part, and nsr is 0 by default.
 ---@param options? mr.FoldOptions
 ---@return mr.Fold[]
 ---Example: `#mr.data.synthetic{kind = "ratings", users = 20, items = 200}:binarize(4):folds{k = 3}   --> 3`

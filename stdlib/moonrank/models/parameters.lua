@@ -30,6 +30,7 @@ end
 ---Checks a model's tensors by name, and returns the names and the tensors in order. Raises an error
 ---for a name that is not a text, a value that is not a tensor, a tensor with two names, and an order
 ---that does not have each name once.
+---@param where string  what errors begin with: the name of the function that the script called
 ---@param tensors any      tensors by name
 ---@param order? string[]  the names in the wanted order (default: sorted)
 ---@return string[] names

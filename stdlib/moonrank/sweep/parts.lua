@@ -265,7 +265,8 @@ function Part:grid(i)
 end
 
 ---Returns the two ends of the axis on which a numeric parameter is drawn uniformly. For a logarithmic parameter, the
----axis has logarithms. For integers, the axis is half a step wider on both sides.
+---axis has logarithms. For integers, the axis begins half a step below the lowest value, and ends half a step above the
+---highest; both ends are then logarithms for a logarithmic parameter.
 function Part:axis()
   local low, high = self.low, self.high
   if self.step then low, high = low - self.step / 2, high + self.step / 2 end
