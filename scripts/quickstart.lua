@@ -83,4 +83,5 @@ print(("Test metrics on %s:"):format(data))
 print(mr.table{
   columns = { "loss", "bound", "test metric", "mean", "lists", "epoch", "change", "p" },
   formats = { mean = "%.4f", change = "%+.4f", p = "%.2g" }, rows = rows,
+  notes = { "change, p: against bound none, by a paired t-test over lists, uncorrected" },
 })
