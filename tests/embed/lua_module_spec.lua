@@ -46,6 +46,13 @@ it_in_lua("errors in lua5.4 name the script's line, and exits keep their status"
   check(exit_of("require('moonrank').exit(2, 'no such set')"):find "no such set", "mr.exit")
 end)
 
+it_in_lua("the library can be loaded again after package.loaded was emptied", function()
+  local code = [[local mr = require 'moonrank' for name in pairs(package.loaded) do
+    if name:find '^moonrank' then package.loaded[name] = nil end end
+    local again = require 'moonrank' print(again ~= mr, again.zeros{2}:sum():item())]]
+  equal(exit_of(code), "true\t0.0\nstatus 0\n")
+end)
+
 it_in_lua("sweeps in lua5.4 run in its process, and workers are an error", function()
   sweeps.in_folder(function(place)
     local sweep = [[local mr = require 'moonrank' local found = mr.sweep{ name = 'a', store = '%s/%s.db', workers = %s,
