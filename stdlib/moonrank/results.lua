@@ -391,8 +391,9 @@ local compare_options = declare("mr.results.CompareOptions", {
 ---the difference and p are nan. The option `where` can leave such trials out.
 ---
 ---With `lists`, pairs are users or queries. A user or query in several trials or lists counts once,
----with the mean of its values. It is left out if the mean is NaN. If values per list are not from
----mr.fit or an evaluation, trials must also return the numbers of the users or queries:
+---with the mean of its values. A user or query whose mean is NaN for one of the two parameter values
+---is left out of the pairs, the means and the test. If values per list are not from mr.fit or an
+---evaluation, trials must also return the numbers of the users or queries:
 ---per_list = {ndcg = ..., list = ...}.
 ---
 ---With `over = "fold"`, pairs are folds, or with `lists` the users or queries of all folds. Each value

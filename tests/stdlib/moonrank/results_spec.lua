@@ -331,11 +331,11 @@ describe("results:compare", function()
     equal({ t.rows[3][1], t.rows[3][2], t.rows[3][3] }, { "ndcg", "rr", 4 })
     near({ t.rows[3][4], t.rows[3][5], t.rows[3][7] },
       { mr.stats.mean(a), mr.stats.mean(b), mr.stats.paired_t(a, b).p }, 1e-9)
-    equal(r:compare{ by = "loss", lists = true, over = "fold" }.rows[1][3], 12)
+    equal(r:compare{ by = "loss", lists = true, over = "fold" }.rows[1][3], 8)  -- one of three users of a fold has NaN
   end)
 
   it("pairs lists, and refuses unknown parameters and trials without a pair", function()
-    equal(r:compare{ by = "loss", lists = true, where = { lr = 0.01 } }.rows[1][3], 12)
+    equal(r:compare{ by = "loss", lists = true, where = { lr = 0.01 } }.rows[1][3], 8)
     raises(function() r:compare{ by = "los" } end, "'los'", "'loss'")
     raises(function() r:compare{} end, "results:compare", "by")
     raises(function() r:compare{ by = "loss", where = { loss = "ap" } } end, "1", "loss")

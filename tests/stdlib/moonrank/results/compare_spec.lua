@@ -322,6 +322,36 @@ it("results:pivot, best and compare give nan for a NaN value and never choose it
   end
 end)
 
+it("results:compare with lists counts and averages the pairs that the test uses: pairs without NaN", function()
+  local values = { a = { 0.5, 0 / 0, 0.25, 1, 0.75 }, b = { 0.25, 0.5, 0.75, 0 / 0, 0 }, c = { 0, 1, 0, 1, 0 } }
+  local s = study("pairs", function(trial)
+    return { ndcg = 1, per_list = { ndcg = values[trial.loss], list = { 1, 2, 3, 4, 5 } } }
+  end, { loss = mr.choice{ "a", "b", "c" } })
+  for name, of_pairs in pairs{ wilcoxon = mr.stats.wilcoxon, paired_t = mr.stats.paired_t } do
+    local t = s:compare{ by = "loss", lists = true, test = name }
+    for i, pair in ipairs{ { "a", "b", 3, 0.5, 1 / 3 }, { "a", "c", 4, 0.625, 0.25 }, { "b", "c", 4, 0.375, 0.25 } } do
+      local first, second, count, mean, other = table.unpack(pair)
+      local row = t.rows[i]
+      equal({ row[1], row[2], row[3] }, { first, second, count }, name)
+      local found = of_pairs(values[first], values[second])
+      equal(#values[first] - found.skipped, count, name)
+      near({ row[4], row[5], row[6], row[7] }, { mean, other, mean - other, found.p }, 1e-12)
+    end
+    says(tostring(t), "2 of 5 users", "1 of 5 users", "NaN")
+  end
+end)
+
+it("results:compare with lists gives no p if all values are NaN", function()
+  local s = study("all nan", function(trial)
+    return { ndcg = 1, per_list = { ndcg = { trial.loss == "a" and 0 / 0 or 1, 0 / 0 }, list = { 1, 2 } } }
+  end, { loss = mr.choice{ "a", "b" } })
+  for _, name in ipairs{ "wilcoxon", "paired_t" } do
+    local row = s:compare{ by = "loss", lists = true, test = name }.rows[1]
+    equal(row[3], 0, name)
+    for i = 4, 8 do check(row[i] ~= row[i], name .. i) end
+  end
+end)
+
 it("results:compare raises an error if the value is not numeric", function()
   local s = study("texts", function(trial) return { ndcg = trial.fold } end,
     { loss = mr.choice{ "a", "b" }, fold = mr.range(1, 2), kind = mr.choice{ "x", "y" } })
