@@ -9,6 +9,7 @@ local left_out = require "moonrank.results.left_out"
 local pivot = require "moonrank.results.pivot"
 local repeated = require "moonrank.compare.repeated"
 local stats = require "moonrank.stats"
+local tested = require "moonrank.compare.tested"
 local make_table = require("moonrank.table").new
 
 local M = {}
@@ -246,6 +247,7 @@ function M.make(results, o)
       rows[#rows + 1] = { a, b, #x, first, second, first - second, p[#p] }
     end
   end
+  table.insert(notes, 1, tested.line(o.test, o.correction))
   notes = table.move(notes, 1, #notes, left and 2 or 1, { left })
   for _, note in ipairs(conventions.notes(results, data, compared, { o.value })) do notes[#notes + 1] = note end
   for i, each in ipairs(corrections[o.correction](p)) do rows[i][8] = each end

@@ -122,8 +122,8 @@ it("results:compare rejects trials with different conventions of a metric", func
   for _, lists_too in ipairs{ false, true } do
     raises(function() s:compare{ by = "gain", lists = lists_too } end, "gain", "exp2", "linear")
   end
-  equal(s:compare{ by = "fold", where = { gain = "linear" }, lists = true }.notes,
-    { "gain linear; ties mean; empty lists skip; cutoff none" })
+  local notes = s:compare{ by = "fold", where = { gain = "linear" }, lists = true }.notes
+  equal(notes[#notes], "gain linear; ties mean; empty lists skip; cutoff none")
   check(s:best("gain").notes[1]:find("gain exp2 (ndcg), linear (ndcg)", 1, true), s:best("gain").notes[1])
 end)
 
@@ -241,7 +241,7 @@ it("results:compare averages repeated trials before pairing", function()
     equal(t.rows[1][3], 3)
     near(t.rows[1][4], (means.a1 + means.a2 + means.a3) / 300, 1e-12)
     near(t.rows[1][5], (means.b1 + means.b2 + means.b3) / 300, 1e-12)
-    says(t.notes[1], "24 trials", "6 cells")
+    says(t.notes[2], "24 trials", "6 cells")
   end
 end)
 
@@ -259,7 +259,7 @@ it("results:compare with lists averages repeated trials list by list", function(
   local t = s:compare{ by = "loss", lists = true }
   equal(t.rows[1][3], 3)
   near({ t.rows[1][4], t.rows[1][5] }, { mr.stats.mean(sums.a), mr.stats.mean(sums.b) }, 1e-9)
-  says(t.notes[1], "24 trials", "6 cells")
+  says(t.notes[2], "24 trials", "6 cells")
   local plain = drawn("plain repeats", function(trial)
     return { ndcg = 1, per_list = { ndcg = { trial.number, 2 * trial.number } } }
   end, { loss = mr.choice{ "a", "b" } }, 6)
@@ -349,6 +349,17 @@ it("results:compare with lists gives no p if all values are NaN", function()
     local row = s:compare{ by = "loss", lists = true, test = name }.rows[1]
     equal(row[3], 0, name)
     for i = 4, 8 do check(row[i] ~= row[i], name .. i) end
+  end
+end)
+
+it("results:compare names its test and its correction below the table", function()
+  local s = study("tests", function(trial) return { ndcg = trial.fold } end)
+  for name, word in pairs{ wilcoxon = "Wilcoxon", paired_t = "paired t-test" } do
+    for correction, other in pairs{ holm = "Holm", bonferroni = "Bonferroni", none = "no correction" } do
+      local t = s:compare{ by = "loss", test = name, correction = correction }
+      says(tostring(t), word, other)
+      says(t:to_latex(), word, other)
+    end
   end
 end)
 
