@@ -10,7 +10,7 @@ local corrections = { holm = "Holm", bonferroni = "Bonferroni", none = "no corre
 ---@param correction "holm"|"bonferroni"|"none"
 ---@return string test
 ---@return string correction
----Example: `require("moonrank.compare.tested").words("paired_t", "holm")   --> paired t-test  Holm`
+---Example: `require("moonrank.compare.tested").words("paired_t", "holm")   --> paired t-test, Holm`
 function M.words(test, correction) return tests[test], corrections[correction] end
 
 ---Returns the line below a table with the columns "p" and "p corrected".

@@ -60,6 +60,17 @@ it("results find metrics by their aliases", function()
   raises(function() s:pivot{ rows = "lr", value = "valid_mrr" } end, "results:pivot", "'valid_mrr'")
 end)
 
+it("results:columns gives a parameter, a returned number or a field of the trials by its name alone", function()
+  local columns = r:columns()
+  local valid, loss, fold, lr, state = columns:column "valid", columns:column "loss", columns:column "fold",
+    columns:column "lr", columns:column "state"
+  equal(columns.count, 36)
+  for i = 1, columns.count do
+    equal({ state[i], valid[i] }, { "done", outcome{ loss = loss[i], fold = fold[i], lr = lr[i] }.valid })
+  end
+  raises(function() columns:column "lrs" end, "'lrs'", " lr,")
+end)
+
 describe("results:pivot", function()
   it("gives the mean over all other parameters", function()
     local t = r:pivot{ rows = "loss", columns = "lr", value = "test" }
