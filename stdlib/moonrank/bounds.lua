@@ -387,7 +387,7 @@ end
 
 ---Checks a bound on lists of many sizes: its gradient, how much short and long lists weigh, and
 ---where its gradient vanishes. Returns an mr.BoundReport, which is also printed unless `quiet =
----true`.
+---true`. The documentation of mr.BoundReport explains each row of the report.
 ---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
 ---@param options? mr.bounds.CheckOptions
 ---@return mr.BoundReport

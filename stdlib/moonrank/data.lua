@@ -320,8 +320,9 @@ local letor_fold_options = declare("mr.data.LetorFoldOptions", {
   { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the choice of validation lists" },
 }, letor_options)
 
----Reads the cross-validation folds of a LETOR folder. The first of these forms that the folder has is
----used:
+---Reads the cross-validation folds of a LETOR folder, such as MQ2008 of LETOR 4.0. A relative path,
+---such as "mq2008", is looked for in the working folder, MOONRANK_DATA, ../shared/data and the user's
+---data folder. The first of these forms that the folder has is used:
 ---
 ---- a table folds.tsv, which lists the files of each fold.
 ---- subfolders Fold1, Fold2, ... with the files train, vali and test.

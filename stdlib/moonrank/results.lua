@@ -92,10 +92,24 @@ function M.results(path, name)
   return setmetatable({ path = path, name = name, study = study, _store = store, _data = {} }, Results)
 end
 
----Returns the trials in `states` (default: done) as columns: one array for each parameter, returned
----number and other field.
+---Returns the trials in `states` (default: done) as columns, for computations of your own.
+---`columns:column("lr")` is the array of the parameter lr. Its entry i belongs to trial i of
+---`columns.count`. Returned numbers, such as "ndcg", and fields of trials, such as "wall", are
+---columns, too.
 ---@param states? string[]
 ---@return mr.results.Columns
+---Example:
+---```lua
+---local store = os.tmpname()
+---os.remove(store)
+---local study = mr.sweep{name = "rates", store = store, workers = 0, progress = false,
+---  metric = "error", direction = "minimize", space = {lr = mr.choice{0.1, 0.5}},
+---  run = function(trial) return {error = 2 * trial.lr} end}
+---local columns = study:columns()
+---local lr, found = columns:column("lr"), columns:column("error")
+---os.remove(store)
+---columns.count, lr[2], found[2]   --> 2, 0.5, 1.0
+---```
 function Results:columns(states)
   states = states or { "done" }
   local key = table.concat(states, " ")
@@ -391,8 +405,9 @@ local compare_options = declare("mr.results.CompareOptions", {
 ---the difference and p are nan. The option `where` can leave such trials out.
 ---
 ---With `lists`, pairs are users or queries. A user or query in several trials or lists counts once,
----with the mean of its values. It is left out if the mean is NaN. If values per list are not from
----mr.fit or an evaluation, trials must also return the numbers of the users or queries:
+---with the mean of its values. A user or query whose mean is NaN for one of the two parameter values
+---is left out of the pairs, the means and the test. If values per list are not from mr.fit or an
+---evaluation, trials must also return the numbers of the users or queries:
 ---per_list = {ndcg = ..., list = ...}.
 ---
 ---With `over = "fold"`, pairs are folds, or with `lists` the users or queries of all folds. Each value

@@ -6,8 +6,10 @@ local mr = require "moonrank"
 local ratings = mr.data.synthetic{ kind = "ratings", users = 60, items = 200, seed = 1 }
 local rows, user, item, value = {}, ratings.user:totable(), ratings.item:totable(), ratings.value:totable()
 for i = 1, ratings.rows do rows[i] = { user[i], item[i], value[i], 1600000000 + (i * 7919) % 100000 } end
-require("moonrank.core").write_file("rated.csv",
-  mr.table{ columns = { "user", "item", "rating", "timestamp" }, rows = rows }:to_csv())
+do
+  local file <close> = assert(io.open("rated.csv", "w"))
+  file:write(mr.table{ columns = { "user", "item", "rating", "timestamp" }, rows = rows }:to_csv())
+end
 local fold = mr.data.interactions("rated.csv"):binarize(4):min_relevant(5):folds{ by = "last", seed = 1 }[1]
 for _, model in ipairs{ mr.models.random{}, mr.models.popularity{ fold = fold }, mr.models.item_knn{ fold = fold } } do
   local found = fold:evaluate(model, { "ndcg@10", "hit@10" })

@@ -10,7 +10,10 @@ for query = 1, 30 do
     lines[#lines + 1] = ("%d qid:%d 1:%d 2:%.3f"):format(grade, query, 100 * grade + seed % 150, seed / 2147483647)
   end
 end
-require("moonrank.core").write_file("queries.txt", table.concat(lines, "\n") .. "\n")
+do
+  local file <close> = assert(io.open("queries.txt", "w"))
+  file:write(table.concat(lines, "\n"), "\n")
+end
 local all = mr.data.letor "queries.txt"
 local train, test = all:split{ share = 0.3, seed = 1 }
 local scaling = train:scaling()

@@ -22,13 +22,30 @@ local check_options = declare("mr.bounds.CheckOptions", {
   { "quiet", "boolean", default = false, help = "whether the report is not printed" },
 })
 
----Result of mr.bounds.check: problems and cautions, and numbers for each metric.
+---Result of mr.bounds.check: problems and cautions, and numbers for each metric. The slope is the
+---derivative of the bounded value with respect to the metric, which is the weight of the list in
+---training. The peak of a list is its steepest slope, among 33 values of the metric.
+---
+---`metrics.ndcg` has the numbers of nDCG, and the printed report has a row for each of them:
+---
+---- `gradient_error` (gradient, worst error): largest difference between the slope and central
+---  differences, as a share of the peak.
+---- `shape` (along the score): whether the bounded value rises with the metric.
+---- `best`, `worst` (at the best, at the worst): least and largest bounded value of all lists, at the
+---  best and at the worst value of the metric.
+---- `slope_ratio` (slope short : long): slope of a list with few relevant rows, divided by the slope
+---  of a list with many, for each NSR (rows that are not relevant per relevant row). Both slopes are
+---  at the mean over random rankings. The line below the rows says how many relevant rows they have.
+---- `equal`, `at_best`, `at_worst` (least slope): slope of a list as a share of its peak ("of peak"),
+---  and the least share of all lists. `equal` is at equal scores of all rows, as training begins, the
+---  others are at the best and at the worst value of the metric. At 1 the slope is the steepest of
+---  the list. Near 0, training hardly changes the list.
 ---@class mr.BoundReport
 ---@field name string
 ---@field ok boolean          whether no problem was found
 ---@field problems { kind: string, metric: string, text: string }[]  gradient, monotone, finite, flat, batch, direction
 ---@field cautions { kind: string, metric: string, text: string }[]  kinds: degenerate, vanishing, flat
----@field metrics table<string, table>  by metric: gradient_error, worst, best, slope_ratio, equal, at_best, at_worst
+---@field metrics table<string, table>  by metric: the numbers that are listed above
 local Report = check.class("mr.BoundReport")
 
 local function add(list, kind, metric, text, ...)

@@ -7,7 +7,8 @@ local registry = require "moonrank.bounds.registry"
 local M = {}
 
 ---Statistics of every list, for bounds written in Lua. Each field has one entry per list, with the
----dtype of the score; NaN where undefined (no relevant row).
+---dtype of the score; NaN where undefined (no relevant row). Only `cdf` is a function: of one score per
+---list, `stats.cdf(score)` gives the bounded value of the bound "distribution".
 ---@class mr.Stats: mr.Exports
 ---@field n mr.Tensor            rows
 ---@field p mr.Tensor            relevant rows
@@ -17,6 +18,7 @@ local M = {}
 ---@field expectation mr.Tensor  mean over random rankings
 ---@field sd mr.Tensor           standard deviation over random rankings; computed when read
 ---@field degenerate mr.Tensor   1 if no ordering can matter, else 0
+---@field cdf fun(score: mr.Tensor): mr.Tensor  smoothed distribution function over random rankings, differentiable
 local Stats = {}
 local columns = { "n", "p", "min", "max", "best", "expectation", "sd" }
 local methods = check.exact_all("mr.Stats:", {})

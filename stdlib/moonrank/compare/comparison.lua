@@ -3,6 +3,7 @@ local check = require "moonrank.check"
 local conventions = require "moonrank.metrics.conventions"
 local latex = require "moonrank.table.latex"
 local tables = require "moonrank.table"
+local tested = require "moonrank.compare.tested"
 
 local M = {}
 
@@ -94,8 +95,9 @@ local function shown(self, mark, order, emphasis)
   end
   for _, name in ipairs(check.names(self.interrupted)) do rows[#rows + 1] = { "", name .. " (interrupted)" } end
   local notes = notes_of(self)
-  local form = "%d lists; a letter: significantly better than that system (paired permutation test, Holm, p < %g)"
-  table.insert(notes, 1, form:format(self.count, self.alpha))
+  local form = "%d lists; a letter: significantly better than that system (%s, %s, p < %g)"
+  local test, correction = tested.words("permutation", "holm")
+  table.insert(notes, 1, form:format(self.count, test, correction, self.alpha))
   table.insert(notes, 2, intervals_note(self))
   return tables.new{ columns = columns, rows = rows, notes = notes }
 end
@@ -130,8 +132,10 @@ function Comparison:tests()
   for i, pair in ipairs(self.pairs) do
     rows[i] = { pair.metric, pair.system, pair.other, pair.n, pair.difference, pair.p, pair.corrected }
   end
+  local notes = notes_of(self)
+  table.insert(notes, 1, tested.line("permutation", "holm"))
   return tables.new{ columns = { "metric", "system", "other", "lists", "difference", "p", "p corrected" }, rows = rows,
-    formats = { difference = "%+.4f" }, notes = notes_of(self) }
+    formats = { difference = "%+.4f" }, notes = notes }
 end
 
 ---Shows which users or queries gain and which lose between two systems, by the shape of their lists:

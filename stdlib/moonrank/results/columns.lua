@@ -6,6 +6,7 @@ local metrics = require "moonrank.metrics.registry"
 
 local M = {}
 
+---Trials of a study as columns, as results:columns returns them.
 ---@class mr.results.Columns
 ---@field count integer   number of trials
 local Columns = check.class("mr.results.Columns")
@@ -122,11 +123,13 @@ end
 
 ---Returns a column by name: a parameter, a returned number, or a field of trials such as "wall".
 ---The column has an entry for each trial: nil if the trial has no value, or if the value is NaN. An
----unknown name is an error.
----@param where string  name of the called function, for errors
----@param name string
+---unknown name is an error. `columns:column("lr")` is the column "lr". A function that calls this
+---method for somebody can pass its own name first, for that error.
+---@param where? string  name of the calling function
+---@param name string    name of the column
 ---@return table<integer, any>
 function Columns:column(where, name)
+  if name == nil then where, name = "results:columns", where end
   if self._columns[name] then return self._columns[name] end
   local own = metrics.our_name(name)
   if not self:is_number(name) and self:is_number(own) then return self:column(where, own) end

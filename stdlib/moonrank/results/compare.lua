@@ -9,6 +9,7 @@ local left_out = require "moonrank.results.left_out"
 local pivot = require "moonrank.results.pivot"
 local repeated = require "moonrank.compare.repeated"
 local stats = require "moonrank.stats"
+local tested = require "moonrank.compare.tested"
 local make_table = require("moonrank.table").new
 
 local M = {}
@@ -172,20 +173,32 @@ local function pairs_of_units(results, data, o, a, b)
   return values.a:totable(), values.b:totable(), repeated.note(lists, #units)
 end
 
--- Returns the p-value of a paired test. If pairs are trials, it is NaN when any trial has NaN. If pairs are lists
--- (`lists`), the test leaves out users and queries with NaN.
-local function p_of(name, x, y, lists)
-  if not lists and (pivot.has_nan(x) or pivot.has_nan(y)) then return 0 / 0 end
+-- Returns the p-value of a paired test, NaN if a value is NaN.
+local function p_of(name, x, y)
+  if pivot.has_nan(x) or pivot.has_nan(y) then return 0 / 0 end
   return M.tests[name](x, y)
 end
 
-local function mean(values, lists)
-  if not lists then return pivot.aggregates.mean(values) end
-  local sum, count = 0, 0
-  for _, value in ipairs(values) do
-    if value == value then sum, count = sum + value, count + 1 end
+-- Returns the pairs without NaN of two arrays, as two arrays.
+local function without_nan(x, y)
+  local a, b = {}, {}
+  for i = 1, #x do
+    if x[i] == x[i] and y[i] == y[i] then a[#a + 1], b[#b + 1] = x[i], y[i] end
   end
-  return sum / count
+  return a, b
+end
+
+-- Returns a note that says how many of `units` users or queries lack a value; nil for none.
+local function without_value(count, units)
+  return count > 0 and ("%d of %d users or queries are left out: a value is NaN"):format(count, units) or nil
+end
+
+-- Adds a text to a list of notes, unless the list has it or the text is nil.
+local function add_note(notes, text)
+  for _, note in ipairs(notes) do
+    if note == text then return end
+  end
+  notes[#notes + 1] = text
 end
 
 -- Returns the table of results:compare, with a row for each pair of values of `o.by`; `o` has the options.
@@ -218,17 +231,23 @@ function M.make(results, o)
       else
         x, y = pairs_of_trials(o.value, column, levels[i], levels[j])
       end
-      if note and note ~= notes[#notes] then notes[#notes + 1] = note end
+      add_note(notes, note)
       local a, b = groups[i].key[1], groups[j].key[1]
       if #x < 2 then
         check.fail("%s: %s = %s and %s have %d pair of trials that agree in all other parameters, expected two or more",
           where, o.by, tostring(a), tostring(b), #x)
       end
-      p[#p + 1] = p_of(o.test, x, y, o.lists)
-      local first, second = mean(x, o.lists), mean(y, o.lists)
+      if o.lists then
+        local units = #x
+        x, y = without_nan(x, y)
+        add_note(notes, without_value(units - #x, units))
+      end
+      p[#p + 1] = p_of(o.test, x, y)
+      local first, second = pivot.aggregates.mean(x), pivot.aggregates.mean(y)
       rows[#rows + 1] = { a, b, #x, first, second, first - second, p[#p] }
     end
   end
+  table.insert(notes, 1, tested.line(o.test, o.correction))
   notes = table.move(notes, 1, #notes, left and 2 or 1, { left })
   for _, note in ipairs(conventions.notes(results, data, compared, { o.value })) do notes[#notes + 1] = note end
   for i, each in ipairs(corrections[o.correction](p)) do rows[i][8] = each end

@@ -105,7 +105,7 @@ it("mr.compare prints, and exports CSV, LaTeX, Markdown and a figure", function(
   equal(#lines, 5)
   check(lines[2]:find "^ap,a,100%% & more,0%.833333333333333%d+,0%.%d+,.*,b,10$", lines[2])
   check(c:to_markdown():find("0.8333 b [", 1, true))
-  check(tostring(c:tests()):find "p corrected")
+  says(tostring(c:tests()), "p corrected", "paired permutation test", "Holm")
   equal(tostring(c:plot()), "mr.Figure bars: 2 series")
 end)
 

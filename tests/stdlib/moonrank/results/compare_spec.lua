@@ -122,8 +122,8 @@ it("results:compare rejects trials with different conventions of a metric", func
   for _, lists_too in ipairs{ false, true } do
     raises(function() s:compare{ by = "gain", lists = lists_too } end, "gain", "exp2", "linear")
   end
-  equal(s:compare{ by = "fold", where = { gain = "linear" }, lists = true }.notes,
-    { "gain linear; ties mean; empty lists skip; cutoff none" })
+  local notes = s:compare{ by = "fold", where = { gain = "linear" }, lists = true }.notes
+  equal(notes[#notes], "gain linear; ties mean; empty lists skip; cutoff none")
   check(s:best("gain").notes[1]:find("gain exp2 (ndcg), linear (ndcg)", 1, true), s:best("gain").notes[1])
 end)
 
@@ -241,7 +241,7 @@ it("results:compare averages repeated trials before pairing", function()
     equal(t.rows[1][3], 3)
     near(t.rows[1][4], (means.a1 + means.a2 + means.a3) / 300, 1e-12)
     near(t.rows[1][5], (means.b1 + means.b2 + means.b3) / 300, 1e-12)
-    says(t.notes[1], "24 trials", "6 cells")
+    says(t.notes[2], "24 trials", "6 cells")
   end
 end)
 
@@ -259,7 +259,7 @@ it("results:compare with lists averages repeated trials list by list", function(
   local t = s:compare{ by = "loss", lists = true }
   equal(t.rows[1][3], 3)
   near({ t.rows[1][4], t.rows[1][5] }, { mr.stats.mean(sums.a), mr.stats.mean(sums.b) }, 1e-9)
-  says(t.notes[1], "24 trials", "6 cells")
+  says(t.notes[2], "24 trials", "6 cells")
   local plain = drawn("plain repeats", function(trial)
     return { ndcg = 1, per_list = { ndcg = { trial.number, 2 * trial.number } } }
   end, { loss = mr.choice{ "a", "b" } }, 6)
@@ -319,6 +319,47 @@ it("results:pivot, best and compare give nan for a NaN value and never choose it
     check(is_nan(row[4]) and is_nan(row[6]) and is_nan(row[7]) and is_nan(row[8]), name)
     local t = s:compare{ by = "loss", value = "cost", test = name, where = { fold = { 1, 3, 4, 5 } } }
     check(not is_nan(t.rows[1][7]), name)
+  end
+end)
+
+it("results:compare with lists counts and averages the pairs that the test uses: pairs without NaN", function()
+  local values = { a = { 0.5, 0 / 0, 0.25, 1, 0.75 }, b = { 0.25, 0.5, 0.75, 0 / 0, 0 }, c = { 0, 1, 0, 1, 0 } }
+  local s = study("pairs", function(trial)
+    return { ndcg = 1, per_list = { ndcg = values[trial.loss], list = { 1, 2, 3, 4, 5 } } }
+  end, { loss = mr.choice{ "a", "b", "c" } })
+  for name, of_pairs in pairs{ wilcoxon = mr.stats.wilcoxon, paired_t = mr.stats.paired_t } do
+    local t = s:compare{ by = "loss", lists = true, test = name }
+    for i, pair in ipairs{ { "a", "b", 3, 0.5, 1 / 3 }, { "a", "c", 4, 0.625, 0.25 }, { "b", "c", 4, 0.375, 0.25 } } do
+      local first, second, count, mean, other = table.unpack(pair)
+      local row = t.rows[i]
+      equal({ row[1], row[2], row[3] }, { first, second, count }, name)
+      local found = of_pairs(values[first], values[second])
+      equal(#values[first] - found.skipped, count, name)
+      near({ row[4], row[5], row[6], row[7] }, { mean, other, mean - other, found.p }, 1e-12)
+    end
+    says(tostring(t), "2 of 5 users", "1 of 5 users", "NaN")
+  end
+end)
+
+it("results:compare with lists gives no p if all values are NaN", function()
+  local s = study("all nan", function(trial)
+    return { ndcg = 1, per_list = { ndcg = { trial.loss == "a" and 0 / 0 or 1, 0 / 0 }, list = { 1, 2 } } }
+  end, { loss = mr.choice{ "a", "b" } })
+  for _, name in ipairs{ "wilcoxon", "paired_t" } do
+    local row = s:compare{ by = "loss", lists = true, test = name }.rows[1]
+    equal(row[3], 0, name)
+    for i = 4, 8 do check(row[i] ~= row[i], name .. i) end
+  end
+end)
+
+it("results:compare names its test and its correction below the table", function()
+  local s = study("tests", function(trial) return { ndcg = trial.fold } end)
+  for name, word in pairs{ wilcoxon = "Wilcoxon", paired_t = "paired t-test" } do
+    for correction, other in pairs{ holm = "Holm", bonferroni = "Bonferroni", none = "no correction" } do
+      local t = s:compare{ by = "loss", test = name, correction = correction }
+      says(tostring(t), word, other)
+      says(t:to_latex(), word, other)
+    end
   end
 end)
 
