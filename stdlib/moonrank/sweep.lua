@@ -243,9 +243,10 @@ end
 ---Runs the trials of a study that have not ended yet, and returns the study's results.
 ---
 ---Each trial is a row of the store file as soon as it begins. Its result, or the reason why it
----failed, is written when it ends. Running the script again continues where it stopped. It is an
----error if the space, sampler, pruner, seed, metric, direction, settings, code or data have changed;
----the error names what changed. `force = true` continues anyway.
+---failed, is written when it ends. Ctrl-C interrupts the trials that run and ends the sweep. The
+---script started again resumes it: trials that are missing or were interrupted run. It is an error
+---if the space, sampler, pruner, seed, metric, direction, settings, code or data have changed; the
+---error names what changed. `force = true` continues anyway.
 ---
 ---The code of the trials is `run` with the functions and values that it captures (tables, tensors,
 ---data and objects by their content), the named values of the space, the globals that `run` names,

@@ -23,9 +23,11 @@ local function occurrences(text, word)
 end
 
 -- Maps words that users search for to the word that the documentation uses instead.
-M.synonyms = { minibatch = "batch", regularization = "decay", regularisation = "decay", dataframe = "table",
+M.synonyms = { minibatch = "batch_size", mini_batch = "batch_size", batchsize = "batch_size",
+  regularization = "decay", regularisation = "decay", dataframe = "table",
   hyperparameter = "sweep", tuning = "sweep", stopping = "patience", embedding = "factors", optimiser = "optimizer",
-  label = "grade", query = "list", normalization = "normalize", normalisation = "normalize", truncation = "cutoff",
+  ["ctrl+c"] = "ctrl-c", ["control-c"] = "ctrl-c", label = "grade", query = "list", normalization = "normalize",
+  normalisation = "normalize", truncation = "cutoff",
   standardization = "standardize", factorization = "factorisation", overfitting = "patience", autograd = "backward",
   implicit = "interactions", feedback = "interactions", mrr = "rr", map = "ap", lambdamart = "trees",
   -- names of PyTorch, NumPy and scikit-learn
@@ -93,10 +95,12 @@ local function best_score(document, forms)
   return best, named
 end
 
--- Returns the documents that contain every word of `topic`, or with `any` one of them, with their scores.
+-- Returns the documents that contain every word of `topic`, or with `any` one of them, with their scores. Several words
+-- also match as one name: "batch size" matches batch_size.
 local function matching(documents, topic, any)
-  local hits, words = {}, {}
+  local hits, words, joined = {}, {}, nil
   for word in topic:lower():gmatch "%S+" do words[#words + 1] = forms_of(word) end
+  if #words > 1 then joined = topic:lower():match "^%s*(.-)%s*$":gsub("%s+", "_") end
   for _, document in ipairs(documents) do
     local total, missing, option = 0, false, nil
     for _, forms in ipairs(words) do
@@ -104,6 +108,9 @@ local function matching(documents, topic, any)
       missing = missing or score == 0
       total, option = total + score, option or named
     end
+    local score, named = 0, nil
+    if joined then score, named = score_of(document, joined) end
+    if score > 0 then total, missing, option = total + #words * score, false, named or option end
     if total > 0 and (any or not missing) then
       local summary = option and ("%s: %s"):format(option.name, option.text ~= "" and option.text or option.type)
         or document.summary

@@ -168,6 +168,26 @@ describe("help", function()
     test.check(not help.text("parameters of trials"):find("mr.sweep.Sampler", 1, true),
       "a class that stays within the library is shown")
   end)
+  it("finds options and pages by words of several names and by other words", function()
+    local function first(topic) return help.text(topic):match "\n\n  ([%w_.:]+)" end
+    for _, topic in ipairs{ "batch size", "Batch Size", "batch_size", "batchsize", "minibatch" } do
+      local text = help.text(topic)
+      test.check((text:find("  batch: lists", 1, true) or #text) < 300, text)  -- among the first hits
+    end
+    has(help.text "resume", "mr.sweep ")
+    has(help.text "resume", '"guide/sweeps"')
+    for _, topic in ipairs{ "ctrl-c", "Ctrl+C" } do
+      has(help.text(topic), "mr.sweep ")
+      has(help.text(topic), '"guide/sweeps"')
+      has(help.text(topic), '"guide/training"')
+    end
+    for _, topic in ipairs{ "jupyter", "notebook", "notebooks", "C interface" } do
+      test.equal(first(topic), "page", topic)
+      has(help.text(topic), '"guide/install"')
+    end
+    has(help.text "mq2008", "mr.data.letor_folds")
+    has(help.text "mq2008", '"guide/data_and_protocols"')
+  end)
   it("finds tables of options by the last part of their name", function()
     for _, topic in ipairs{ "tpe", "TpeOptions", "mr.sweep.TpeOptions" } do has(help.text(topic), "candidates?") end
   end)
