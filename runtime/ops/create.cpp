@@ -12,11 +12,12 @@
 namespace mr {
 namespace {
 
-Dtype to_dtype(const std::string& name) {
+Dtype to_dtype(const std::string& name,
+               const char* expected = "is not a dtype, expected 'float32', 'float64' or 'int64'") {
   if (name == "float32") return Dtype::float32;
   if (name == "float64") return Dtype::float64;
   if (name == "int64") return Dtype::int64;
-  throw ArgumentError("dtype", "'" + name + "' is not a dtype, expected 'float32', 'float64' or 'int64'");
+  throw ArgumentError("dtype", "'" + name + "' " + expected);
 }
 
 Dtype floating_dtype(const std::string& name) {
@@ -180,7 +181,8 @@ Tensor normal_of(const std::vector<int64_t>& shape, double mean, double sd, int6
 Tensor to_of(const Tensor& x, const std::string& where) {
   const bool is_device = where == "cpu" || where == "cuda";
   if (where == "int64") check::fits_int64("self", x);
-  const Tensor out = is_device ? x.to(to_device(where)) : x.to(to_dtype(where));
+  const char* const expected = "is not a dtype or a device, expected 'float32', 'float64', 'int64', 'cpu' or 'cuda'";
+  const Tensor out = is_device ? x.to(to_device(where)) : x.to(to_dtype(where, expected));
   if (out.dtype() == Dtype::int64) return out;
   return record("to", out, {x}, [device = x.device(), dtype = x.dtype()](const Tensor& g) -> Gradients {
     return {g.to(device).to(dtype)};

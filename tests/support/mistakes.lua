@@ -47,6 +47,8 @@ return {
     runs = "mr.arange(0, 9)", gives = "{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}" },
   { code = "mr.manual_seed(1)", says = { "manual_seed", "mr.seed(n)" } },
   { code = "local layer = mr.nn.Linear(2, 3)", says = { "nn", "mr.models" } },
+  { code = "local y = x:to('gpu')", says = { "'gpu'", "'cuda'" } },
+  { code = "mr.plot{1, 2, 3}", says = { "plot", "function" }, never = { "without parentheses" } },
   { code = "local there = mr.cuda.is_available()", says = { "cuda", "mr.has_cuda()" } },
   { code = "local larger = x > 2", says = { "<", "x:gt(y)" }, never = { "attempt" }, instead = "x:gt(y)",
     runs = "x:gt(2)", gives = "{0, 0, 1}" },

@@ -27,6 +27,8 @@ local function of_call(class, kind, name)
   elseif class == "nil" then
     local other = check.other_name(kind == "global" and "_G" or "lua", name)
     return other and "write " .. other
+  elseif class == "table" and kind == "field" then
+    return ("'%s' is a table: call one of its functions, as in .%s.name(...)"):format(name, name)
   elseif kind == "field" or kind == "method" then
     return ("'%s' is a value: write .%s without parentheses"):format(name, name)
   end
