@@ -3,7 +3,7 @@
 set(share ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/usr/share)
 set(doc ${share}/doc/${CPACK_PACKAGE_NAME})
 file(MAKE_DIRECTORY ${doc}/licenses)
-file(RENAME ${doc}/CHANGELOG.md ${doc}/changelog)
+file(RENAME ${share}/doc/moonrank/CHANGELOG.md ${doc}/changelog)
 foreach(command
   "${CPACK_MOONRANK};${CMAKE_CURRENT_LIST_DIR}/licenses.lua;${doc}/licenses;${CPACK_PACKAGE_NAME}"
   "gzip;-9nf;${doc}/changelog;${share}/man/man1/moonrank.1")
