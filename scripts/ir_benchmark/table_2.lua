@@ -1,9 +1,8 @@
 -- Table 2 of Yang et al. (2025), "Breaking the Top-K Barrier": which loss recommends best to users, on matrix
 -- factorisation? BPR, LLPAUC, SL, BSL, PSL and SL@20 are trained with the published hyperparameters and judged by
--- Recall@20 and NDCG@20 among all items.
--- Data: Amazon Health and Gowalla with the authors' division (--sets also has electronic and book), or any folder with
--- train.tsv and test.tsv (--sets folder --folder FOLDER --like SET: the hyperparameters of that set). protocol.lua has
--- all decisions. A run of 1,000 negatives on Gowalla takes hours on a CPU. If it is stopped, it continues later.
+-- Recall@20 and NDCG@20 among all items. Data: Amazon Health and Gowalla with the authors' division (--sets also has
+-- electronic and book), or any folder with train.tsv and test.tsv (--sets folder --folder FOLDER --like SET: the
+-- hyperparameters of that set). protocol.lua has all decisions. A run on Gowalla takes hours; if stopped, it continues.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local protocol, published = dofile(here .. "protocol.lua"), dofile(here .. "published.lua")

@@ -4,8 +4,7 @@
 -- one hidden layer of five units, ReLU; Adam. Every algorithm has the same test queries, those of the official folds
 -- (the paper splits off a random tenth of the queries instead). Validation chooses the epoch. Results are at the
 -- learning rate of the paper and at the rate that is best on validation, beside the printed numbers (published.csv).
--- differences.lua tests the differences between the objectives. table_1_code.lua has the table as the authors' code
--- computes it.
+-- differences.lua tests the differences between objectives; table_1_code.lua has the table of the authors' code.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local training = dofile(here .. "training.lua")

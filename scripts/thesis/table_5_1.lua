@@ -4,7 +4,7 @@
 -- with 32 factors, initialised in U(-0.01, 0.01), trained by Adam with 32 users per minibatch.
 -- Validation chooses epoch and learning rate; with --recipe published the test part chooses the epoch, as the thesis
 -- may have done. `train` in protocol.lua calls mr.fit, for each run that `sweep` in training.lua plans. The table has
--- five bounds of the thesis and two of this project: logarithm and logit of the exact distribution.
+-- no bound, four bounds of the thesis and two of this project: logarithm and logit of the exact distribution.
 local here = arg[0]:match("^(.*/)") or "./"
 local training = dofile(here .. "training.lua")
 
