@@ -9,7 +9,7 @@ root=$(realpath "$(dirname "$0")/..")
 cd "$root"
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || stat -c %Y CMakeLists.txt)
 export SOURCE_DATE_EPOCH
-rm -f "$packages"/*
+rm -rf "${packages:?}"/*
 cmake --build "$build" --target moonrank moonrank_shared moonrank_lua moonrank_portable
 version=$(sed -nE 's/^CMAKE_PROJECT_VERSION:[A-Z]+=(.*)/\1/p' "$build/CMakeCache.txt")
 
