@@ -34,10 +34,14 @@ function M.reader(path, cells)
   local t = { numerics = results_file.numerics(cells), significant = M.significant }
   local function is_in(cell, name) return not name or cell.table == name end
   function t.all(pattern, column, table_name)
-    local values, names = {}, {}
+    local values, names, seen = {}, {}, {}
     for _, cell in ipairs(cells) do
       local is_it = cell.column == column and cell.row:find(pattern) and is_in(cell, table_name)
-      if is_it then values[#values + 1], names[#names + 1] = cell.value, cell.row end
+      local key = cell.table .. "\0" .. cell.row
+      if is_it then
+        if seen[key] then error(("%s has row %s, column %s twice"):format(path, cell.row, column), 0) end
+        values[#values + 1], names[#names + 1], seen[key] = cell.value, cell.row, true
+      end
     end
     if #values == 0 then
       error(("%s has no cell in column %s whose row matches %s"):format(path, column, pattern), 0)
@@ -48,8 +52,14 @@ function M.reader(path, cells)
     local changes, ps = {}, {}
     for _, table_name in ipairs(o.tables or { false }) do
       for _, pattern in ipairs(o.rows or { "" }) do
-        local own = t.all(pattern, o.change or "change", table_name)
-        local of_own = t.all(pattern, o.p or "p, Holm", table_name)
+        local change, p = o.change or "change", o.p or "p, Holm"
+        local own, rows = t.all(pattern, change, table_name)
+        local of_own, rows_of_p = t.all(pattern, p, table_name)
+        for i = 1, math.max(#rows, #rows_of_p) do
+          if rows[i] ~= rows_of_p[i] then
+            error(("%s: row %s lacks a cell in column %s or %s"):format(path, rows[i] or rows_of_p[i], change, p), 0)
+          end
+        end
         table.move(own, 1, #own, #changes + 1, changes)
         table.move(of_own, 1, #of_own, #ps + 1, ps)
       end
