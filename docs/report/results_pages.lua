@@ -145,15 +145,16 @@ local function anchor_of(title) return (title:lower():gsub("[^%w%s_-]", ""):gsub
 ---@param document string  short name, such as "thesis"
 ---@return string?
 function M.page(folder, document)
-  local own, parts, contents = folder .. "/" .. document, {}, {}
+  local own, parts, contents = folder .. "/" .. document, {}, { [0] = "| section | script |\n| --- | --- |\n" }
   for i, file in ipairs(results_file.files(folder, document)) do
     local path = own .. "/" .. file
     local cells = results_file.read(path)
-    contents[i] = ("- [%s](#%s)\n"):format(cells[1].section, anchor_of(cells[1].section))
+    contents[i] = ("| [%s](#%s) | `%s` |\n"):format(cells[1].section, anchor_of(cells[1].section),
+      cells[1].command:match "%S+%.lua" or cells[1].command)
     parts[i] = M.page_section(document .. "/" .. file, cells, results_file.read_legends(path))
   end
   if #parts == 0 then return nil end
-  return table.concat({ head:format(documents.title_of(document), document), table.concat(contents),
+  return table.concat({ head:format(documents.title_of(document), document), table.concat(contents, "", 0),
     table.concat(parts, "\n") }, "\n")
 end
 

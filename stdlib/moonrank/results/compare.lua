@@ -179,7 +179,7 @@ local function p_of(name, x, y)
   return M.tests[name](x, y)
 end
 
--- Returns the pairs without NaN of two arrays, as two arrays.
+-- Returns the pairs without NaN of two arrays, as two arrays. Unlike core.complete_pairs, it takes infinite values.
 local function without_nan(x, y)
   local a, b = {}, {}
   for i = 1, #x do
