@@ -13,7 +13,7 @@ local phase = require "moonrank.system.phase"
 local record = require("moonrank.record").new
 local registry = require "moonrank.bounds.registry"
 local scope = require "moonrank.system.scope"
-local stats = require "moonrank.bounds.stats"
+local stats = require "moonrank.bounds.bound_stats"
 local whole_lists = require "moonrank.bounds.whole_lists"
 
 local M = {}
@@ -392,7 +392,7 @@ end
 ---@param options? mr.bounds.CheckOptions
 ---@return mr.BoundReport
 ---Example: `mr.bounds.check("minmax", {metrics = {"ap"}, nsr = {1}, relevant = {5}, quiet = true}).ok   --> true`
-function M.check(what, options) return require("moonrank.bounds.check").check(what, options) end
+function M.check(what, options) return require("moonrank.bounds.bound_report").check(what, options) end
 
 ---Plots bounded values against the metric. The figure has a panel for each bound and each negative
 ---sampling ratio (option `nsr`), with a line for each number of relevant rows (option `relevant`).

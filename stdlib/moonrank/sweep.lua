@@ -3,25 +3,25 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local code = require "moonrank.sweep.code"
-local command = require "moonrank.sweep.command"
+local command = require "moonrank.sweep.workers.command"
 local declare = require("moonrank.options").declare
 local files = require "moonrank.sweep.files"
-local gpus = require "moonrank.sweep.gpus"
+local gpus = require "moonrank.sweep.workers.gpus"
 local live = require "moonrank.sweep.live"
 local metrics = require "moonrank.metrics.registry"
 local paths = require "moonrank.system.paths"
-local pool = require "moonrank.sweep.pool"
-local process = require "moonrank.sweep.process"
+local pool = require "moonrank.sweep.workers.pool"
+local process = require "moonrank.sweep.workers.process"
 local provenance = require "moonrank.sweep.provenance"
-local pruners = require "moonrank.sweep.pruners"
-local ranks = require "moonrank.sweep.ranks"
-local samplers = require "moonrank.sweep.samplers"
-local schedule = require "moonrank.sweep.schedule"
-local space = require "moonrank.sweep.space"
+local pruners = require "moonrank.sweep.search.pruners"
+local ranks = require "moonrank.sweep.workers.ranks"
+local samplers = require "moonrank.sweep.search.samplers"
+local trial_queue = require "moonrank.sweep.trial_queue"
+local space = require "moonrank.sweep.search.space"
 local store = require "moonrank.sweep.store"
 local studies = require "moonrank.sweep.study"
 local trials = require "moonrank.sweep.trial"
-local worker = require "moonrank.sweep.worker"
+local worker = require "moonrank.sweep.workers.worker"
 
 local M = {}
 
@@ -151,23 +151,23 @@ local function runners_of(o)
 end
 
 -- Runs the trials of a study one after another in this process. Returns true if Ctrl-C ended them early.
-local function run_here(o, plan, view, context)
+local function run_here(o, queue, view, context)
   local known = 0
   while true do
-    local trial = plan:next()
+    local trial = queue:next()
     if not trial then return false end
     local running = { { trial = trial } }
-    local others = plan:others(trial, known)
+    local others = queue:others(trial, known)
     known = known + #others
     table.move(others, 1, #others, #context.others + 1, context.others)
     context.on_report = function(report)
       running[1].report = report
-      plan:report(trial, report)
-      plan:publish()
+      queue:report(trial, report)
+      queue:publish()
       view:update(running, 1)
     end
-    local outcome = trials.run(context, plan:job(trial))
-    plan:finish(trial, outcome, o.metric or "value")
+    local outcome = trials.run(context, queue:job(trial))
+    queue:finish(trial, outcome, o.metric or "value")
     if outcome.state == "interrupted" then return true end
     view:update({}, 1)
   end
@@ -175,15 +175,15 @@ end
 
 -- Opens the journal of Optuna that the option `optuna` names, and adds the trials that have ended already. Later trials
 -- are added as they begin, report and end. A journal that cannot be written any more does not end the sweep.
-local function begin_journal(o, plan)
+local function begin_journal(o, queue)
   if not o.optuna then return nil end
-  local journal = require("moonrank.sweep.optuna").open("mr.sweep", o.optuna, plan.store, plan.study)
+  local journal = require("moonrank.sweep.optuna").open("mr.sweep", o.optuna, queue.store, queue.study)
   journal:add()
-  plan.on_event = function(event, number, report)
+  queue.on_event = function(event, number, report)
     local added, why = pcall(journal[event], journal, number, report)
     if added then return end
     if why == "interrupted" then error(why, 0) end
-    plan.on_event = false
+    queue.on_event = false
     check.warn(("mr.sweep: the journal %s gets no more trials: %s. results:to_optuna adds them later"):format(o.optuna,
       check.reason(why)))
   end
@@ -199,30 +199,30 @@ local function run_study(o, call, study, fingerprint, context)
   local opened <close> = store.open(o.store, "write")
   files.check(folder, opened, o.name)
   local row, write_changes = studies.enter(opened, study, o.force)
-  local plan = schedule.new{ store = opened, study = row, space = o.space, sampler = o.sampler, pruner = o.pruner,
+  local queue = trial_queue.new{ store = opened, study = row, space = o.space, sampler = o.sampler, pruner = o.pruner,
     retry = o.retry, trials = o.trials, metric = o.metric or "value", folder = folder, lock = lock }
-  local runs_some = plan:ended() < plan.planned
+  local runs_some = queue:ended() < queue.planned
   if write_changes then write_changes(runs_some) end
   local look = not o.force and provenance.check or runs_some and provenance.note or nil
-  if look then look(opened, row, context, function(number) return plan:job(plan.trials[number]) end) end
+  if look then look(opened, row, context, function(number) return queue:job(queue.trials[number]) end) end
   if not o.mix_numerics and runs_some then provenance.check_numerics(opened, row) end
   -- If a study that is continued with `force = true` has no trial left to run, its row in the store stays unchanged.
   if runs_some or not write_changes then
-    row.planned = plan.planned
+    row.planned = queue.planned
     opened:set(row, "planned")
   end
-  local _ <close> = begin_journal(o, plan)
-  local view = live.new(o.name, plan, { quiet = not o.progress })
+  local _ <close> = begin_journal(o, queue)
+  local view = live.new(o.name, queue, { quiet = not o.progress })
   local interrupted
   if runners then
-    interrupted = pool.run{ schedule = plan, live = view, runners = runners, pause = pause, call = call,
+    interrupted = pool.run{ queue = queue, live = view, runners = runners, pause = pause, call = call,
       fingerprint = fingerprint, numerics = not o.mix_numerics and core.numerics() or nil,
       metric = o.metric or "value" }
   else
-    interrupted = run_here(o, plan, view, context)
+    interrupted = run_here(o, queue, view, context)
   end
   view:finish()
-  plan:tidy()
+  queue:tidy()
   if interrupted then error("interrupted", 0) end
 end
 

@@ -171,7 +171,7 @@ local uniform_options = declare("mr.UniformOptions", {
 ---Makes a tensor of uniform random numbers in [low, high). Results are the same on every device and
 ---for any number of threads. Without a seed, every call gives different numbers (see mr.seed). If
 ---two numbers are given, `mr.uniform(low, high)` instead describes a parameter of a search space
----for mr.sweep; see `moonrank.sweep.parts.uniform`.
+---for mr.sweep; see `moonrank.sweep.search.parts.uniform`.
 ---@param sizes integer[]
 ---@param options? mr.UniformOptions
 ---@return mr.Tensor
@@ -182,7 +182,9 @@ function M.uniform(sizes, options, part_options)
     check.expect(false, "mr.uniform", "high", nil,
       "a number: mr.uniform(low, high). Random numbers are mr.uniform({%s})", sizes)
   end
-  if type(sizes) == "number" then return require("moonrank.sweep.parts").uniform(sizes, options, part_options) end
+  if type(sizes) == "number" then
+    return require("moonrank.sweep.search.parts").uniform(sizes, options, part_options)
+  end
   check_sizes("mr.uniform", sizes)
   check.expect(part_options == nil, "mr.uniform", "argument 3", part_options, "only two arguments, sizes and options")
   options = seeded(uniform_options:read("mr.uniform", options), "uniform")

@@ -49,7 +49,7 @@ local function all_of(readers, bytes)
 end
 
 function targets.message(bytes)
-  local message = require "moonrank.sweep.message"
+  local message = require "moonrank.sweep.workers.message"
   for _, turn in ipairs{ 1, false } do
     local found = message.read(bytes, turn)
     need(not found or message.read(frame.pack(found), turn), "a message is none when it is sent again")

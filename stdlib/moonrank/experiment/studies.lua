@@ -6,7 +6,7 @@ local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local given = require "moonrank.experiment.given"
 local forced = require "moonrank.sweep.forced"
-local space, studies = require "moonrank.sweep.space", require "moonrank.sweep.study"
+local space, studies = require "moonrank.sweep.search.space", require "moonrank.sweep.study"
 
 local M = {}
 

@@ -3,7 +3,7 @@
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
-local parts_of = require "moonrank.sweep.parts"
+local parts_of = require "moonrank.sweep.search.parts"
 local studies = require "moonrank.experiment.studies"
 local values = require "moonrank.experiment.values"
 

@@ -1,6 +1,6 @@
 -- Makes the axis of a parameter for figures and importance: its categories, or its range and scale.
 local check = require "moonrank.check"
-local described = require "moonrank.sweep.described"
+local described = require "moonrank.sweep.search.described"
 
 local M = {}
 

@@ -17,9 +17,9 @@ local live_options = declare("mr.sweep.LiveOptions", {
 
 ---Makes the progress display of a sweep. Nothing is written yet; Live:update writes the display.
 ---@param options? mr.sweep.LiveOptions
-function M.new(name, schedule, options)
+function M.new(name, queue, options)
   local self = setmetatable(live_options:read("mr.sweep", options), Live)
-  self.name, self.schedule, self.lines = name, schedule, 0
+  self.name, self.queue, self.lines = name, queue, 0
   self.width = self.width or self.terminal and core.terminal_width() or 200
   self.began = self.clock()
   self.last = self.began
@@ -49,7 +49,7 @@ end
 ---@param running { trial: table }[]
 ---@param workers integer  number of trials that may run at once
 function Live:summary(running, workers)
-  local s, now = self.schedule, self.clock()
+  local s, now = self.queue, self.clock()
   local ended = s:ended()
   local left = ended < s.planned and s:left(workers)
   local time = progress.duration(now - self.began) .. (left and ", " .. progress.duration(left) .. " left" or "")
@@ -115,8 +115,8 @@ end
 function Live:finish()
   self:say(self:summary({}, 1))
   local shown = 0
-  for number = 1, self.schedule.planned do
-    local trial = self.schedule.trials[number]
+  for number = 1, self.queue.planned do
+    local trial = self.queue.trials[number]
     if trial and (trial.state == "failed" or trial.state == "killed") then
       shown = shown + 1
       local reason = tostring(trial.reason):match "[^\n]*"

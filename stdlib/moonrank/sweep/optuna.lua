@@ -5,7 +5,7 @@
 -- Source: optuna/storages/journal/_storage.py, JournalStorageReplayResult.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
-local described = require "moonrank.sweep.described"
+local described = require "moonrank.sweep.search.described"
 local frame = require "moonrank.sweep.frame"
 
 local M = {}

@@ -2,7 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local code = require "moonrank.sweep.code"
-local command = require "moonrank.sweep.command"
+local command = require "moonrank.sweep.workers.command"
 local fingerprint = require "moonrank.data.fingerprint"
 local options = require "moonrank.options"
 local forced = require "moonrank.sweep.forced"

@@ -2,7 +2,7 @@
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local code = require "moonrank.sweep.code"
-local space = require "moonrank.sweep.space"
+local space = require "moonrank.sweep.search.space"
 local says = dofile "tests/support/says.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"

@@ -1,7 +1,7 @@
 -- Tests reading parameters from the description of a space.
 local mr = require "moonrank"
-local described = require "moonrank.sweep.described"
-local space = require "moonrank.sweep.space"
+local described = require "moonrank.sweep.search.described"
+local space = require "moonrank.sweep.search.space"
 local test = require "moonrank.test"
 local it, equal = test.it, test.equal
 

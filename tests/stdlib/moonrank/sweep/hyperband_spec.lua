@@ -1,7 +1,7 @@
 -- Tests Hyperband against the table of its paper and a plain implementation of its algorithm.
 local mr = require "moonrank"
-local hyperband = require "moonrank.sweep.hyperband"
-local pruners = require "moonrank.sweep.pruners"
+local hyperband = require "moonrank.sweep.search.hyperband"
+local pruners = require "moonrank.sweep.search.pruners"
 local sweeps = dofile "tests/support/sweeps.lua"
 local files = require "tests.support.files"
 local test = require "moonrank.test"
@@ -237,30 +237,30 @@ describe("a study resumed with hyperband", function()
   end)
 end)
 
--- Returns a Hyperband schedule with brackets of 3 and 2 trials, over steps 1 and 3.
-local function schedule_of(name)
-  local opened = require("moonrank.sweep.store").open(folder .. "/schedule.db", "write")
+-- Returns a queue of Hyperband with brackets of 3 and 2 trials, over steps 1 and 3.
+local function queue_of(name)
+  local opened = require("moonrank.sweep.store").open(folder .. "/queue.db", "write")
   local row = opened:study(name) or opened:set_study{ name = name, space = "", sampler = "", seed = 1,
     direction = "maximize", metric = "m", script = "", script_name = "", settings = "", data = "", version = "" }
-  local space = require("moonrank.sweep.space").new{ x = mr.uniform(0, 1) }
-  return require("moonrank.sweep.schedule").new{ store = opened, study = row, space = space, retry = 1, trials = 5,
-    metric = "m", sampler = require("moonrank.sweep.samplers").make("random", space, 1),
+  local space = require("moonrank.sweep.search.space").new{ x = mr.uniform(0, 1) }
+  return require("moonrank.sweep.trial_queue").new{ store = opened, study = row, space = space, retry = 1, trials = 5,
+    metric = "m", sampler = require("moonrank.sweep.search.samplers").make("random", space, 1),
     pruner = pruners.make{ "hyperband", max_resource = 3 }, folder = folder }
 end
 
 it("a trial killed at a hyperband rung waits there, in this run and the next", function()
   for _, case in ipairs{ { "best", 0.9, 1 }, { "worst", 0.05, 2 } } do
     local name, value, promoted = case[1], case[2], case[3]
-    local plan = schedule_of(name)
+    local plan = queue_of(name)
     local trials = { plan:next(), plan:next(), plan:next() }
     equal(plan:job(trials[1]).pause, 1)
     local function at(m) return { { step = 1, values = { m = m } } } end
     plan:finish(trials[1], { state = "killed", reports = at(value), wall = 1 }, "m")
     plan:finish(trials[2], { state = "paused", reports = at(0.5), value = 0.5, wall = 1 }, "m")
-    local again = schedule_of(name)
+    local again = queue_of(name)
     equal(again.trials[1].state, "paused")
     plan:finish(trials[3], { state = "paused", reports = at(0.1), value = 0.1, wall = 1 }, "m")
-    for _, each in ipairs{ plan, schedule_of(name) } do
+    for _, each in ipairs{ plan, queue_of(name) } do
       local next_one = each:next()
       equal({ next_one.number, each:job(next_one).pause or "none" }, { promoted, "none" })
       equal(each.trials[3].state, "pruned")

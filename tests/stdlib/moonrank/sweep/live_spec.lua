@@ -6,10 +6,10 @@ local it, equal, check = test.it, test.equal, test.check
 -- Returns what a terminal of 80 columns shows after 8 s of a study.
 local function shown(name, params, running)
   local written, now = {}, 0
-  local schedule = { planned = 100, counts = { done = 30, failed = 3, pruned = 8, killed = 1 }, trials = {},
+  local queue = { planned = 100, counts = { done = 30, failed = 3, pruned = 8, killed = 1 }, trials = {},
     ended = function() return 42 end, left = function() return 754 end,
     best = { value = 0.5, number = 2, params = params } }
-  local view = live.new(name, schedule, { terminal = true, width = 80, clock = function() return now end,
+  local view = live.new(name, queue, { terminal = true, width = 80, clock = function() return now end,
     out = { write = function(_, ...) written[#written + 1] = table.concat({ ... }) end } })
   now = 8
   view:update(running, 8)

@@ -14,7 +14,7 @@ local mr = require "moonrank"
 local core = require "moonrank.core"
 local frame = require "moonrank.sweep.frame"
 local args = mr.args{ oops = "", retry = 0, workers = 2, trials = 6, points = 6 }
-local role = require("moonrank.sweep.worker").role()
+local role = require("moonrank.sweep.workers.worker").role()
 local deep = {}
 for _ = 1, 100 do deep = { deep } end
 local turn = 0  -- of this process's trials

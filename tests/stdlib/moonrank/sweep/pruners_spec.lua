@@ -1,5 +1,5 @@
 -- Tests pruners of sweeps against cases worked out by hand.
-local pruners = require "moonrank.sweep.pruners"
+local pruners = require "moonrank.sweep.search.pruners"
 local test = require "moonrank.test"
 local describe, it, check, equal, raises = test.describe, test.it, test.check, test.equal, test.raises
 

@@ -1,8 +1,8 @@
 -- Tests samplers of sweeps: their suggestions, their evenness, and what suggestions depend on.
 local mr = require "moonrank"
 local core = require "moonrank.core"
-local samplers = require "moonrank.sweep.samplers"
-local space = require "moonrank.sweep.space"
+local samplers = require "moonrank.sweep.search.samplers"
+local space = require "moonrank.sweep.search.space"
 local test = require "moonrank.test"
 local describe, it, check, equal, near, raises = test.describe, test.it, test.check, test.equal, test.near, test.raises
 

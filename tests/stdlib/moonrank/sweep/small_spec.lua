@@ -51,7 +51,8 @@ it("mr.sweep keeps the generation size of a study and sets it by trials and work
 end)
 
 it("the median pruner with warmup = 'auto' waits a fifth of the epochs of mr.fit", function()
-  local pruner = require("moonrank.sweep.pruners").make({ "median", warmup = "auto", generation = 1, startup = 1 })
+  local pruners = require "moonrank.sweep.search.pruners"
+  local pruner = pruners.make{ "median", warmup = "auto", generation = 1, startup = 1 }
   local function pruned_at(epochs)
     local other = { number = 1, state = "done", reports = {} }
     for step = 1, 50 do other.reports[step] = { step = step, value = 1 } end

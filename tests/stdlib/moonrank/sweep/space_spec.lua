@@ -1,6 +1,6 @@
 -- Tests search spaces: parameters, conditions, grids and descriptions.
 local mr = require "moonrank"
-local space = require "moonrank.sweep.space"
+local space = require "moonrank.sweep.search.space"
 local test = require "moonrank.test"
 local describe, it, check, equal, near, raises = test.describe, test.it, test.check, test.equal, test.near, test.raises
 

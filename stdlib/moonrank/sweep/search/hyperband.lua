@@ -3,7 +3,7 @@
 -- trials continue to the next rung and the remaining trials are pruned.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
-local generations = require "moonrank.sweep.generations"
+local generations = require "moonrank.sweep.search.generations"
 
 local M = {}
 
@@ -25,7 +25,7 @@ local hyperband_options = declare("mr.sweep.HyperbandOptions", {
 ---@param max_resource integer
 ---@param factor integer
 ---@param min_resource integer
----Example: `table.concat(require("moonrank.sweep.hyperband").brackets(81, 3, 1)[2].trials, " ")   --> 34 11 3 1`
+---Example: `table.concat(require("moonrank.sweep.search.hyperband").brackets(81, 3, 1)[2].trials, " ")   --> 34 11 3 1`
 function M.brackets(max_resource, factor, min_resource)
   local power, most = 1, 0
   while min_resource * power <= max_resource // factor do power, most = power * factor, most + 1 end

@@ -4,7 +4,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
-local generations = require "moonrank.sweep.generations"
+local generations = require "moonrank.sweep.search.generations"
 local settings = require "moonrank.system.settings"
 require "moonrank.tensor"  -- adds the methods of tensors that are written in Lua
 
@@ -147,7 +147,7 @@ local tpe_options = declare("mr.sweep.TpeOptions", {
 })
 
 function makers.tpe(space, seed, options, direction, defaults)
-  local tpe = require "moonrank.sweep.tpe"
+  local tpe = require "moonrank.sweep.search.tpe"
   local o = tpe_options:read("sampler tpe", options)
   o.generation = o.generation or defaults.generation or 10
   return new("tpe", space, seed, o, function(self, number, history)

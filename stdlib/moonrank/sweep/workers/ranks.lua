@@ -3,10 +3,10 @@
 -- worker, forward its messages, and stay in mr.sweep until rank 0 ends.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
-local command = require "moonrank.sweep.command"
+local command = require "moonrank.sweep.workers.command"
 local frame = require "moonrank.sweep.frame"
-local gpus = require "moonrank.sweep.gpus"
-local process = require "moonrank.sweep.process"
+local gpus = require "moonrank.sweep.workers.gpus"
+local process = require "moonrank.sweep.workers.process"
 
 local M = {}
 

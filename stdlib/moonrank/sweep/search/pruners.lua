@@ -2,8 +2,8 @@
 -- in earlier generations. The results of a study then do not depend on the number of workers.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
-local generations = require "moonrank.sweep.generations"
-local hyperband = require "moonrank.sweep.hyperband"
+local generations = require "moonrank.sweep.search.generations"
+local hyperband = require "moonrank.sweep.search.hyperband"
 
 local M = {}
 
@@ -161,7 +161,7 @@ end
 ---@param how string|table
 ---@param direction? string  "maximize" (default) or "minimize"
 ---@param defaults? table<string, any>  values of options that `how` leaves out
----Example: `require("moonrank.sweep.pruners").make{"hyperband", max_resource = 81}:count()   --> 143`
+---Example: `require("moonrank.sweep.search.pruners").make{"hyperband", max_resource = 81}:count()   --> 143`
 function M.make(how, direction, defaults)
   local name, options = generations.named(how)
   check.choice("pruner " .. tostring(name), "direction", direction or "maximize", { "maximize", "minimize" })

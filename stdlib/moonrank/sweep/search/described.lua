@@ -80,7 +80,7 @@ end
 ---under different conditions are combined: two numbers to a range that covers both, and two choices to one with the
 ---values of both. A choice and a number give the choice. Lines that are not a parameter are skipped.
 ---@return table<string, mr.sweep.Described>
----Example: `require("moonrank.sweep.described").read("lr = loguniform(0.001, 0.1)").lr.high   --> 0.1`
+---Example: `require("moonrank.sweep.search.described").read("lr = loguniform(0.001, 0.1)").lr.high   --> 0.1`
 function M.read(description)
   local found = {}
   for line in description:gmatch "[^\n]+" do

@@ -1,7 +1,7 @@
 -- The search space of a sweep: a table of parameters and of conditions under which parameters exist. A space
 -- enumerates, draws and describes combinations of parameters.
 local check = require "moonrank.check"
-local parts = require "moonrank.sweep.parts"
+local parts = require "moonrank.sweep.search.parts"
 
 local M = {}
 
@@ -115,7 +115,7 @@ end
 
 ---Makes a search space from parameters by name and conditions (`mr.when`); a search space is returned unchanged.
 ---@param t table|mr.sweep.Space
----Example: `require("moonrank.sweep.space").new{a = mr.choice{1, 2}, b = mr.range(1, 3)}:count()   --> 6`
+---Example: `require("moonrank.sweep.search.space").new{a = mr.choice{1, 2}, b = mr.range(1, 3)}:count()   --> 6`
 function M.new(t)
   if getmetatable(t) == Space then return t end
   check.expect(type(t) == "table" and not getmetatable(t), "mr.sweep", "space", t, "a table of parameters")
@@ -229,7 +229,7 @@ end
 ---fastest. Conditional parameters come after the parameter on which they depend.
 ---@param i integer  from 1 to count()
 ---@return table<string, any>
----Example: `require("moonrank.sweep.space").new{a = mr.choice{1, 2}, b = mr.range(1, 3)}:grid(4).a   --> 2`
+---Example: `require("moonrank.sweep.search.space").new{a = mr.choice{1, 2}, b = mr.range(1, 3)}:grid(4).a   --> 2`
 function Space:grid(i)
   local count, entry = entries_size(self._entries)
   if count == nil then
@@ -247,7 +247,7 @@ end
 
 ---Returns the parameters that a trial gets, with named values in place of their names.
 ---@return table<string, any>
----Example: `require("moonrank.sweep.space").new{net = mr.choice{small = {46}}}:values{net = "small"}.net[1]   --> 46`
+---Example: `require "moonrank.sweep.search.space".new{net = mr.choice{s = {46}}}:values{net = "s"}.net[1]   --> 46`
 function Space:values(params)
   local values = {}
   self:draw(function(entry)
@@ -270,7 +270,7 @@ end
 
 ---Returns the space as text. Spaces with equal parameters give equal texts, in any order of keys. Named values of a
 ---choice that are not plain data, such as functions, appear by name only.
----Example: `require("moonrank.sweep.space").new{n = mr.range(1, 3)}:describe()   --> n = range(1, 3)`
+---Example: `require("moonrank.sweep.search.space").new{n = mr.range(1, 3)}:describe()   --> n = range(1, 3)`
 function Space:describe() return table.concat(describe(self._entries, "", {}), "\n") end
 
 function Space:__tostring() return self:describe() end

@@ -2,8 +2,8 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local frame = require "moonrank.sweep.frame"
-local invalid = require("moonrank.sweep.process").invalid
-local read = require("moonrank.sweep.message").read
+local invalid = require("moonrank.sweep.workers.process").invalid
+local read = require("moonrank.sweep.workers.message").read
 
 local M = {}
 
@@ -20,7 +20,7 @@ Pool.__index = Pool
 ---@field lost? boolean         true if no worker can run there any more
 
 ---@class mr.sweep.Pool.Options
----@field schedule mr.sweep.Schedule
+---@field queue mr.sweep.TrialQueue
 ---@field live mr.sweep.Live
 ---@field runners mr.sweep.Runner[]  one for each worker
 ---@field pause? number        seconds between polls of workers that cannot be waited for
@@ -42,32 +42,32 @@ local function tail(path)
 end
 
 function Pool:_start(slot)
-  local log = log_path(self.schedule.folder, slot)
+  local log = log_path(self.queue.folder, slot)
   local process = self.runners[slot]:start(log, self.call)
   self.workers[slot] = { slot = slot, process = process, log = log, known = 0, ready = false, turn = 0 }
 end
 
 function Pool:_assign(worker)
-  local trial = self.schedule:next()
+  local trial = self.queue:next()
   if not trial then return false end
   worker.trial, worker.reports, worker.began = trial, {}, core.clock()
   worker.turn = worker.turn + 1
-  local others = self.schedule:others(trial, worker.known)
+  local others = self.queue:others(trial, worker.known)
   worker.known = worker.known + #others
-  worker.process:send(frame.pack{ kind = "trial", turn = worker.turn, job = self.schedule:job(trial), others = others })
+  worker.process:send(frame.pack{ kind = "trial", turn = worker.turn, job = self.queue:job(trial), others = others })
   return true
 end
 
 function Pool:_end_trial(worker, outcome)
   local trial = worker.trial
   worker.trial = nil
-  self.schedule:finish(trial, outcome, self.metric)
+  self.queue:finish(trial, outcome, self.metric)
 end
 
 function Pool:_take(worker, message)
   if message.kind == "report" then
     table.insert(worker.reports, message.report)
-    self.schedule:report(worker.trial, message.report)
+    self.queue:report(worker.trial, message.report)
   elseif message.kind == "end" then
     -- A worker reports "interrupted" although the sweep is not stopping: a signal from elsewhere interrupted it. The
     -- signal would end the worker's later trials, too, so the worker is killed.
@@ -174,7 +174,7 @@ function Pool:_employ()
     if worker and not worker.ready then unready = unready + 1 end
     if worker and worker.ready and not worker.trial and not self:_assign(worker) then free = free + 1 end
   end
-  local left = self.schedule.planned - self.schedule:ended() - #self:running()
+  local left = self.queue.planned - self.queue:ended() - #self:running()
   for slot, runner in ipairs(self.runners) do
     if not self.workers[slot] and not runner.lost and free + unready < left then
       self:_start(slot)
@@ -204,13 +204,13 @@ function Pool:_stop_late()
 end
 
 function Pool:_loop()
-  local schedule = self.schedule
+  local queue = self.queue
   while true do
     if not self.stopping then self:_employ() end
     local running = self:running()
     self.live:update(running, self:_width())
-    if #running == 0 and (self.stopping or schedule:ended() >= schedule.planned) then return end
-    schedule:publish()
+    if #running == 0 and (self.stopping or queue:ended() >= queue.planned) then return end
+    queue:publish()
     self:_receive()
     if self:_is_stopping() then self:_stop_late() end
   end
@@ -239,7 +239,7 @@ end
 ---@return boolean interrupted
 function M.run(o)
   local self = setmetatable({
-    schedule = o.schedule,
+    queue = o.queue,
     live = o.live,
     runners = o.runners,
     pause = o.pause or 0.2,
@@ -252,7 +252,7 @@ function M.run(o)
     stopping = false,
     more = false,
   }, Pool)
-  local folder = o.schedule.folder
+  local folder = o.queue.folder
   for slot = 1, #self.runners do os.remove(log_path(folder, slot)) end
   local was = core.defer_interrupt(true)
   local ok, message = pcall(self._loop, self)

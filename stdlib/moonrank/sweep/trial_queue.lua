@@ -11,14 +11,14 @@ local heard = require "moonrank.sweep.heard"
 
 local M = {}
 
----@class mr.sweep.Schedule
+---@class mr.sweep.TrialQueue
 ---@field planned integer          number of trials that the study will have
 ---@field trials table<integer, table>  by number: params, seed, state, attempts, value
-local Schedule = check.class("mr.sweep.Schedule")
+local TrialQueue = check.class("mr.sweep.TrialQueue")
 -- function that is called with the name of an event, the number of its trial and the report, if it has one; or false.
 -- The events are "begin", "report" and "add" (the trial or its attempt has ended), and "flush" without a trial.
-Schedule.on_event = false
-Schedule.taken = false  -- set of the grid points that trials already have, if the space was changed; otherwise false
+TrialQueue.on_event = false
+TrialQueue.taken = false  -- set of the grid points that trials already have, if the space was changed; otherwise false
 
 -- Returns the seed of a trial: the first 52 bits of a SHA-256, which a double represents exactly.
 local function seed_of(study_seed, number)
@@ -41,7 +41,7 @@ local function free_points(self)
   return number
 end
 
----@class mr.sweep.Schedule.Options
+---@class mr.sweep.TrialQueue.Options
 ---@field store mr.sweep.Store
 ---@field study table            row of the store
 ---@field space mr.sweep.Space
@@ -53,9 +53,9 @@ end
 ---@field folder string          of the study
 ---@field lock? mr.FileLock      lock in the folder; no other process runs the study
 
----Makes the schedule of a study from its trials in the store. Trials that ended there are not run again, except failed
+---Makes the queue of a study from its trials in the store. Trials that ended there are not run again, except failed
 ---and killed ones with retries left.
----@param o mr.sweep.Schedule.Options
+---@param o mr.sweep.TrialQueue.Options
 function M.new(o)
   local self = setmetatable({
     store = o.store, study = o.study, space = o.space, sampler = o.sampler, pruner = o.pruner or false, retry = o.retry,
@@ -63,7 +63,7 @@ function M.new(o)
     counts = {}, best = false, halving = o.pruner and o.pruner.name == "hyperband" and o.pruner or false,
     -- total time and number of the trials that finished in this run of the sweep
     finished = { seconds = 0.0, trials = 0 },
-  }, Schedule)
+  }, TrialQueue)
   self.heard = not self.pruner and heard.new(o.store, o.study)
   local count = self.sampler:count()
   if count and forced.has(o.study, "space") then count = free_points(self) end
@@ -80,32 +80,32 @@ function M.new(o)
   return self
 end
 
-function Schedule:_tell(event, number, report)
+function TrialQueue:_tell(event, number, report)
   if self.on_event then self.on_event(event, number, report) end
 end
 
 ---Returns true if a trial has ended and will not be retried.
-function Schedule:is_final(trial)
+function TrialQueue:is_final(trial)
   if trial.state == "done" or trial.state == "pruned" then return true end
   return (trial.state == "failed" or trial.state == "killed") and trial.attempts > self.retry
 end
 
 -- Returns true if a trial's checkpoint is not needed any more. A killed trial may still continue from it.
-function Schedule:_is_over(trial) return self:is_final(trial) and trial.state ~= "killed" end
+function TrialQueue:_is_over(trial) return self:is_final(trial) and trial.state ~= "killed" end
 
 ---Removes the checkpoints of ended trials at the end of a sweep. A killed trial keeps its checkpoint.
-function Schedule:tidy()
+function TrialQueue:tidy()
   files.tidy(self.folder, function(number) return self.trials[number] and self:_is_over(self.trials[number]) end)
 end
 
-function Schedule:_count(trial)
+function TrialQueue:_count(trial)
   self.counts[trial.state] = (self.counts[trial.state] or 0) + 1
   if trial.state ~= "done" then return end
   local sign = self.study.direction == "minimize" and -1 or 1
   if not self.best or sign * trial.value > sign * self.best.value then self.best = trial end
 end
 
-function Schedule:_advance()
+function TrialQueue:_advance()
   while self.first_open <= self.planned and self.trials[self.first_open]
     and self:is_final(self.trials[self.first_open]) do
     self.first_open = self.first_open + 1
@@ -114,7 +114,7 @@ end
 
 -- Marks the trials that reached a Hyperband rung in an earlier run, but have not ended, as paused. Then promotes or
 -- prunes the paused trials of every bracket that can be decided.
-function Schedule:_pause_all()
+function TrialQueue:_pause_all()
   for _, trial in pairs(self.trials) do
     if not self:is_final(trial) and self.halving:passed(trial) > 0 then trial.state = "paused" end
   end
@@ -127,7 +127,7 @@ function Schedule:_pause_all()
 end
 
 -- Promotes and prunes paused trials in the Hyperband bracket of a trial, as far as this can be decided now.
-function Schedule:_halve(number)
+function TrialQueue:_halve(number)
   local promoted, pruned = self.halving:decided(self.trials, number, self.planned, function(trial)
     return self:is_final(trial)
   end)
@@ -148,7 +148,7 @@ function Schedule:_halve(number)
 end
 
 ---Returns how many trials of the study have ended and will not be retried.
-function Schedule:ended()
+function TrialQueue:ended()
   local sum = 0
   for _, count in pairs(self.counts) do sum = sum + count end
   return sum
@@ -157,14 +157,14 @@ end
 -- Returns the number of the first trial in a trial's generation (consecutive trials that use the same earlier results).
 -- All trials with smaller numbers have to end first. Under Hyperband, the generation begins no later than the bracket,
 -- because trials of a bracket wait for each other.
-function Schedule:_start_of(number)
+function TrialQueue:_start_of(number)
   local start = math.max(self.sampler:generation_of(number), self.pruner and self.pruner:generation_of(number) or 1)
   if not self.halving then return start end
   local _, first = self.halving:bracket_of(number)
   return math.min(start, first)
 end
 
-function Schedule:_history(before)
+function TrialQueue:_history(before)
   local history = {}
   for number = 1, before - 1 do
     local t = self.trials[number]
@@ -174,7 +174,7 @@ function Schedule:_history(before)
   return history
 end
 
-function Schedule:_suggest(number)
+function TrialQueue:_suggest(number)
   if self.taken then
     local params, text
     repeat
@@ -190,7 +190,7 @@ function Schedule:_suggest(number)
 end
 
 -- Returns the trial with this number, or nil if it has begun in this run, has ended or is paused.
-function Schedule:_open(number)
+function TrialQueue:_open(number)
   local known = self.trials[number]
   if known and (self:is_final(known) or known.begun) then return nil end
   if known and self.halving and self.halving:passed(known) > 0 then return nil end
@@ -204,7 +204,7 @@ function Schedule:_open(number)
 end
 
 -- Returns the first trial that has not begun in this run of the sweep; nil if no trial can begin now.
-function Schedule:_first()
+function TrialQueue:_first()
   while self.cursor <= self.planned do
     local number = self.cursor
     if self.first_open < self:_start_of(number) then return nil end
@@ -217,7 +217,7 @@ end
 ---Returns the next trial to run, and marks it in the store as begun. Returns nil if no trial can begin now: all have
 ---begun, or the next one has to wait for results of running trials.
 ---@return table? trial
-function Schedule:next()
+function TrialQueue:next()
   if self.lock and not self.lock:holds() then
     check.fail("mr.sweep: the folder %s was removed while the sweep ran, with its lock and checkpoints", self.folder)
   end
@@ -232,13 +232,13 @@ end
 
 ---Passes on a report of a running trial to those who follow the sweep.
 ---@param report { step: integer, values: table<string, number> }
-function Schedule:report(trial, report)
+function TrialQueue:report(trial, report)
   if self.heard then self.heard:add(trial.number, report) end
   self:_tell("report", trial.number, report)
 end
 
 ---Makes what was written of the sweep visible to other processes.
-function Schedule:publish()
+function TrialQueue:publish()
   self.store:publish()
   self:_tell "flush"
 end
@@ -247,14 +247,14 @@ end
 ---run, times the number of trials left, divided by the number of workers. Returns nil until the first trial has
 ---finished.
 ---@param workers integer
-function Schedule:left(workers)
+function TrialQueue:left(workers)
   local finished = self.finished
   if finished.trials == 0 then return nil end
   return finished.seconds / finished.trials * (self.planned - self:ended()) / math.max(1, workers)
 end
 
 ---Returns the fields of a trial that its worker needs to run it: number, seed, parameters, attempt, folder and pause.
-function Schedule:job(trial)
+function TrialQueue:job(trial)
   return { number = trial.number, seed = trial.seed, params = trial.params, attempt = trial.attempts + 1,
     folder = files.of_trial(self.folder, trial.number), pause = self.halving and self.halving:pause_at(trial) or nil }
 end
@@ -263,7 +263,7 @@ end
 ---the trials up to number `known`.
 ---@param known? integer  largest number of a trial that the caller has already (default 0)
 ---@return mr.sweep.Progress[]  empty without a pruner
-function Schedule:others(trial, known)
+function TrialQueue:others(trial, known)
   local others = {}
   if not self.pruner then return others end
   for number = (known or 0) + 1, self.pruner:generation_of(trial.number) - 1 do
@@ -295,7 +295,7 @@ local function joined(earlier, reports)
 end
 
 -- Adds the running time of an ended trial to the total, for the estimate of the time left.
-function Schedule:_add_time(seconds)
+function TrialQueue:_add_time(seconds)
   if not seconds then return end
   self.finished.seconds, self.finished.trials = self.finished.seconds + seconds, self.finished.trials + 1
 end
@@ -305,7 +305,7 @@ end
 ---@param trial table    from `next`
 ---@param outcome table  state, value, numbers, lists, reports, time and data, as from mr.sweep's trials
 ---@param metric string  name of the reports that the pruner reads
-function Schedule:finish(trial, outcome, metric)
+function TrialQueue:finish(trial, outcome, metric)
   if next(outcome.loaded or {}) then
     self.study.script = code.joined(self.study.script, nil, outcome.loaded)
     self.store:set(self.study, "script")

@@ -10,7 +10,7 @@ M.default_shown = "the number of workers, or a sixth of all trials up to 10 wher
 ---Returns the number of the first trial in the generation of trial `number`. A generation is
 ---`length` consecutive trials that use the same earlier results.
 ---@param length integer  number of trials in a generation
----Example: `require "moonrank.sweep.generations".first(25, 10)   --> 21`
+---Example: `require "moonrank.sweep.search.generations".first(25, 10)   --> 21`
 function M.first(number, length) return (number - 1) // length * length + 1 end
 
 ---Returns the trials whose number is below `first`, sorted by number.
@@ -35,7 +35,7 @@ end
 ---Splits "tpe" or {"tpe", generation = 20} for a sampler or pruner into its name and a table of its options.
 ---@param how string|table
 ---@return string name, table<string, any> options
----Example: `require "moonrank.sweep.generations".named{"tpe", generation = 20}   --> tpe, {generation = 20}`
+---Example: `require "moonrank.sweep.search.generations".named{"tpe", generation = 20}   --> tpe, {generation = 20}`
 function M.named(how)
   if type(how) ~= "table" then return how, {} end
   local options = {}

@@ -9,7 +9,7 @@ local is_about_trial = { report = true, ["end"] = true }
 ---cannot send this message now. The field `turn` of a message about a trial must be the argument `turn`, because a late
 ---message may be about a trial that has ended.
 ---@param turn integer|false  number of trials that the worker was given so far; false if it runs no trial
----Example: `require("moonrank.sweep.message").read("garbage", false)   --> nil`
+---Example: `require("moonrank.sweep.workers.message").read("garbage", false)   --> nil`
 function M.read(bytes, turn)
   local ok, message = pcall(frame.unpack, bytes)
   if not ok or type(message) ~= "table" then return nil end
