@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "kernels/core/simd.h"
+#include "kernels/core/simd/simd.h"
 
 namespace mr::cpu {
 

@@ -1,7 +1,7 @@
 // The loops over frequencies, inside namespace MR_SIMD; included by characteristic_*.cpp only. Each call computes two
 // vectors of frequencies, which together with their factors fill the registers.
 #include "kernels/bounds/characteristic_cpu.h"
-#include "kernels/core/lanes.h"
+#include "kernels/core/simd/lanes.h"
 #include "kernels/core/threads.h"
 
 namespace mr::cpu::MR_SIMD {

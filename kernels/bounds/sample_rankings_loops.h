@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "kernels/bounds/sample_rankings_cpu.h"
-#include "kernels/core/philox_lanes.h"
+#include "kernels/core/simd/philox_lanes.h"
 
 namespace mr::cpu::MR_SIMD {
 namespace {

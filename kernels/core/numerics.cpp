@@ -1,6 +1,6 @@
 #include "kernels/core/numerics.h"
 
-#include "kernels/core/simd.h"
+#include "kernels/core/simd/simd.h"
 
 namespace mr {
 

@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/device/check.h"
 #include "kernels/device/cuda_driver.h"
+#include "kernels/device/cuda_try.h"
 
 namespace mr::cuda {
 namespace {

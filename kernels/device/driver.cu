@@ -3,8 +3,8 @@
 #include <cstring>
 #include <new>
 
-#include "kernels/device/check.h"
 #include "kernels/device/cuda_driver.h"
+#include "kernels/device/cuda_try.h"
 
 namespace mr::cuda {
 namespace {

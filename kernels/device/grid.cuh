@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <typeinfo>
 
-#include "kernels/device/check.h"
+#include "kernels/device/cuda_try.h"
 
 namespace mr::cuda {
 

@@ -1,7 +1,7 @@
 // Matrix products through cuBLAS, whose matrices are column-major: it computes b^T a^T = c^T, which is the row-major c.
 #include "kernels/core/shared_library.h"
-#include "kernels/device/check.h"
 #include "kernels/device/cuda_driver.h"
+#include "kernels/device/cuda_try.h"
 
 namespace mr::cuda {
 namespace {

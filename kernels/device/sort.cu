@@ -1,7 +1,7 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
-#include "kernels/device/check.h"
+#include "kernels/device/cuda_try.h"
 #include "kernels/device/scratch.h"
 #include "kernels/device/sort.h"
 

@@ -2,9 +2,9 @@
 #include <cstring>
 #include <initializer_list>
 
-#include "kernels/core/lanes.h"
 #include "kernels/core/logarithms.h"
-#include "kernels/core/philox_lanes.h"
+#include "kernels/core/simd/lanes.h"
+#include "kernels/core/simd/philox_lanes.h"
 #include "kernels/losses/gumbel.h"
 
 namespace mr::cpu::MR_SIMD {

@@ -1,7 +1,7 @@
 // The loops of row_sums.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by row_sums_*.cpp only.
-#include "kernels/core/lane_sums.h"
 #include "kernels/core/logarithms.h"
-#include "kernels/core/logistic_lanes.h"
+#include "kernels/core/simd/lane_sums.h"
+#include "kernels/core/simd/logistic_lanes.h"
 #include "kernels/losses/row_sums.h"
 
 namespace mr::cpu::MR_SIMD {

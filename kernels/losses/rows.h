@@ -14,7 +14,7 @@
 #include "kernels/losses/pairs/pair_weights.h"
 #include "kernels/losses/plackett_luce.h"
 #include "kernels/losses/pointwise.h"
-#include "kernels/losses/sampled.h"
+#include "kernels/losses/sampled_pairs.h"
 #include "kernels/losses/slope.h"
 #include "kernels/losses/soft_rank.h"
 #include "kernels/losses/soft_sort.h"

@@ -2,7 +2,7 @@
 // soft_rank_sums_*.cpp only. Each lane is a row. Sums over ranks or terms run in
 // the order of soft_rank.h.
 #include "kernels/core/functions.h"
-#include "kernels/core/lanes.h"
+#include "kernels/core/simd/lanes.h"
 #include "kernels/losses/soft_rank_sums.h"
 
 namespace mr::cpu::MR_SIMD {

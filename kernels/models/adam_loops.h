@@ -1,6 +1,6 @@
 // The loop of Adam over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by training_loops.h only.
-#include "kernels/core/lanes.h"
 #include "kernels/core/prefetch.h"
+#include "kernels/core/simd/lanes.h"
 #include "kernels/models/training_cpu.h"
 
 namespace mr::cpu::MR_SIMD {

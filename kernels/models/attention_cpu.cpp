@@ -7,7 +7,7 @@
 #include "kernels/core/launch_cpu.h"
 #include "kernels/core/scratch.h"
 #include "kernels/models/rows.h"
-#include "kernels/smooth/pairs.h"
+#include "kernels/smooth/exponential_pairs.h"
 #include "kernels/tensor/matmul.h"
 
 namespace mr {

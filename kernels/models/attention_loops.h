@@ -1,7 +1,7 @@
 // The loops of attention_cpu.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by attention_*.cpp
 // only.
-#include "kernels/core/exponential_lanes.h"
 #include "kernels/core/logarithms.h"
+#include "kernels/core/simd/exponential_lanes.h"
 #include "kernels/models/attention_cpu.h"
 
 namespace mr::cpu::MR_SIMD {

@@ -1,6 +1,6 @@
 // The loops of candidates.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by candidates_*.cpp
 // only.
-#include "kernels/core/lanes.h"
+#include "kernels/core/simd/lanes.h"
 #include "kernels/models/candidates.h"
 
 namespace mr::cpu::MR_SIMD {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/core/simd.h"
+#include "kernels/core/simd/simd.h"
 #include "kernels/models/factor.h"
 
 namespace mr::cpu {

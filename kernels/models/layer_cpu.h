@@ -2,7 +2,7 @@
 // order, so every set gives the same bits as the reference kernels.
 #pragma once
 
-#include "kernels/core/simd.h"
+#include "kernels/core/simd/simd.h"
 #include "kernels/models/layer.h"
 
 namespace mr::cpu {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kernels/core/simd.h"
+#include "kernels/core/simd/simd.h"
 #include "kernels/models/interactions.h"
 
 namespace mr::cpu {

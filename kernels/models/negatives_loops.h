@@ -1,8 +1,8 @@
 // The loop of negatives.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD.
 #include <cstring>
 
-#include "kernels/core/lanes.h"
-#include "kernels/core/philox_lanes.h"
+#include "kernels/core/simd/lanes.h"
+#include "kernels/core/simd/philox_lanes.h"
 #include "kernels/models/negatives.h"
 
 namespace mr::cpu::MR_SIMD {

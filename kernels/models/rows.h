@@ -4,12 +4,12 @@
 #include "kernels/core/table.h"
 #include "kernels/models/adam.h"
 #include "kernels/models/attention.h"
-#include "kernels/models/deferred.h"
+#include "kernels/models/deferred/deferred.h"
+#include "kernels/models/deferred/replay.h"
 #include "kernels/models/factor.h"
 #include "kernels/models/layer.h"
 #include "kernels/models/network.h"
 #include "kernels/models/optim.h"
-#include "kernels/models/replay.h"
 
 namespace mr {
 

@@ -1,8 +1,8 @@
 // The loops of training_cpu.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by training_*.cpp
 // only.
-#include "kernels/core/lane_sums.h"
-#include "kernels/core/lanes.h"
 #include "kernels/core/prefetch.h"
+#include "kernels/core/simd/lane_sums.h"
+#include "kernels/core/simd/lanes.h"
 #include "kernels/models/adam_loops.h"
 #include "kernels/models/training_cpu.h"
 

@@ -1,5 +1,5 @@
 // The loop of above.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by above_*.cpp only.
-#include "kernels/core/lanes.h"
+#include "kernels/core/simd/lanes.h"
 #include "kernels/ranking/above.h"
 
 namespace mr::cpu::MR_SIMD {

@@ -1,5 +1,6 @@
 // Divides lists into pieces (ranges of rows) of fixed size on the CPU, so that one long list uses all threads and sums
-// do not depend on the number of threads. Also the exponentials of a list's scores, which the loops of pairs.h read.
+// do not depend on the number of threads. Also the exponentials of a list's scores, which the loops of
+// exponential_pairs.h read.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 #include "kernels/core/launch_cpu.h"
 #include "kernels/core/scratch.h"
 #include "kernels/core/view.h"
-#include "kernels/smooth/pairs.h"
+#include "kernels/smooth/exponential_pairs.h"
 
 namespace mr::cpu {
 

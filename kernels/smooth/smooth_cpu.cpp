@@ -1,6 +1,6 @@
 // The CPU's smooth ranks and their derivatives. A list's ranks are sums over all pairs of rows, over pairs of near
 // scores, or over boxes (intervals of scores), whichever is fastest. Where scores span too much for the ratios of
-// pairs.h, pairs use exponentials.
+// exponential_pairs.h, pairs use exponentials.
 #include <type_traits>
 
 #include "kernels/core/launch_cpu.h"

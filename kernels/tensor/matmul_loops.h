@@ -4,8 +4,8 @@
 // last, with fused multiply-add where the processor has it. If b has few columns that are contiguous along k, the sum
 // runs in lanes (lane_sums.h) instead. So the bits do not depend on the register size or on how the rows of c are
 // divided. Columns of b are read in place if they are adjacent in memory, or else from a packed copy of a few of them.
-#include "kernels/core/lane_sums.h"
-#include "kernels/core/lanes.h"
+#include "kernels/core/simd/lane_sums.h"
+#include "kernels/core/simd/lanes.h"
 #include "kernels/tensor/matmul.h"
 
 namespace mr::cpu::MR_SIMD {

@@ -6,7 +6,7 @@
 #include "kernels/tensor/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/bounds/bound_stats.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 
 namespace mr {
 

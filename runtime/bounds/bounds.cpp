@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "runtime/bounds/bound_stats.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 
 namespace mr {
 namespace {

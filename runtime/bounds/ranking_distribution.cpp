@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 
 namespace mr {
 

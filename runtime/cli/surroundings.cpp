@@ -10,7 +10,7 @@
 #include <string>
 #include <unistd.h>
 
-#include "kernels/core/simd.h"
+#include "kernels/core/simd/simd.h"
 #include "runtime/bounds/samples/sample_folder.h"
 #include "runtime/cli/run.h"
 #include "runtime/cluster/start_worker.h"

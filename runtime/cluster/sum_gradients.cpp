@@ -7,7 +7,7 @@
 #include "runtime/cluster/cluster.h"
 #include "runtime/io/files/sha256.h"
 #include "runtime/lua/bind.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 
 namespace mr {
 namespace {

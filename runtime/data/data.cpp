@@ -15,7 +15,7 @@
 #include "runtime/data/letor/letor.h"
 #include "runtime/data/letor/letor_cache.h"
 #include "runtime/data/synthetic.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 #include "runtime/ops/lists.h"
 
 namespace mr {

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "kernels/core/threads.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 #include "runtime/ops/lists.h"
 
 namespace mr {

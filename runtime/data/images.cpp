@@ -9,7 +9,7 @@
 #include "kernels/core/threads.h"
 #include "runtime/io/formats/picture.h"
 #include "runtime/lua/bind.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 
 namespace mr {
 namespace {

@@ -9,7 +9,7 @@
 #include "runtime/data/trec.h"
 #include "runtime/io/files/new_file.h"
 #include "runtime/io/files/text_file.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 #include "runtime/ops/lists.h"
 #include "runtime/ranking/ranking.h"
 #include "runtime/tensor/name_order.h"

@@ -4,7 +4,7 @@
 
 #include "runtime/autograd/node.h"
 #include "runtime/losses/list_loss.h"
-#include "runtime/losses/pairs.h"
+#include "runtime/losses/pair_losses.h"
 
 namespace mr {
 namespace {

@@ -3,7 +3,7 @@
 #include "kernels/losses/rows.h"
 #include "kernels/tensor/rows.h"
 #include "runtime/autograd/node.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 
 namespace mr {
 

@@ -3,7 +3,7 @@
 #include <tuple>
 
 #include "runtime/losses/list_loss.h"
-#include "runtime/losses/pairs.h"
+#include "runtime/losses/pair_losses.h"
 
 namespace mr {
 namespace {

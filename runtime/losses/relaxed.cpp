@@ -3,7 +3,7 @@
 #include "kernels/losses/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/losses/list_loss.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 #include "runtime/ranking/ideal.h"
 #include "runtime/ranking/ranking.h"
 

@@ -12,7 +12,7 @@
 #include "kernels/losses/negatives/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/losses/list_loss.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 #include "runtime/ops/functions.h"
 #include "runtime/ops/lists.h"
 #include "runtime/ops/matmul.h"

@@ -8,7 +8,7 @@
 
 #include "runtime/io/files/checksum.h"
 #include "runtime/models/xgboost.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 #include "runtime/ops/lists.h"
 
 namespace mr {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/models/deferred.h"
+#include "kernels/models/deferred/deferred.h"
 #include "runtime/models/glides.h"
 #include "runtime/tensor/tensor.h"
 

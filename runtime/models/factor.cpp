@@ -5,7 +5,7 @@
 #include "kernels/models/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/autograd/number_groups.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 #include "runtime/ops/lists.h"
 
 namespace mr {

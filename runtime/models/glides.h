@@ -1,6 +1,6 @@
-// Closed forms of the updates that rows of a parameter have deferred, called glides (kernels/models/glide.h). A glide
-// is the sum of all updates since the step in which a row was last updated. Rows that were last updated in the same
-// step share one, and it is computed on first use.
+// Closed forms of the updates that rows of a parameter have deferred, called glides (kernels/models/deferred/glide.h).
+// A glide is the sum of all updates since the step in which a row was last updated. Rows that were last updated in the
+// same step share one, and it is computed on first use.
 #pragma once
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 #include "runtime/io/formats/npy.h"
 #include "runtime/io/formats/safetensors.h"
 #include "runtime/lua/bind.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 
 namespace mr {
 namespace {

@@ -2,7 +2,7 @@
 // rows.
 #include "kernels/models/rows.h"
 #include "runtime/autograd/node.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 #include "runtime/ops/geometry.h"
 #include "runtime/ops/lists.h"
 

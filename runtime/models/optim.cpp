@@ -6,7 +6,7 @@
 
 #include "runtime/autograd/node.h"
 #include "runtime/models/prepared.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 
 namespace mr {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "runtime/io/files/text_file.h"
 #include "runtime/models/prepared.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 
 namespace mr {
 namespace {

@@ -1,13 +1,13 @@
 // Replayed updates: optimizer steps of embedding rows without a gradient are delayed until the row gets a gradient or
-// is read. Then the row takes all steps that it has missed, one by one (kernels/models/replay.h). Results have the same
-// bits as without delay. It is used where deferred updates have no closed form (deferred.h). It saves no arithmetic,
-// but not every row is read and written in every step.
+// is read. Then the row takes all steps that it has missed, one by one (kernels/models/deferred/replay.h). Results have
+// the same bits as without delay. It is used where deferred updates have no closed form (deferred.h). It saves no
+// arithmetic, but not every row is read and written in every step.
 #pragma once
 
 #include <memory>
 #include <vector>
 
-#include "kernels/models/replay.h"
+#include "kernels/models/deferred/replay.h"
 #include "runtime/tensor/tensor.h"
 
 namespace mr {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "runtime/models/prepared.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 
 namespace mr {
 namespace {

@@ -1,12 +1,12 @@
 // The log of an optimizer's steps of one parameter. It reaches as far back as rows with deferred updates need it. For
 // each logged step it has sums over all later steps, from which closed forms of deferred updates are made
-// (kernels/models/glide.h).
+// (kernels/models/deferred/glide.h).
 #pragma once
 
 #include <array>
 #include <vector>
 
-#include "kernels/models/glide.h"
+#include "kernels/models/deferred/glide.h"
 #include "runtime/models/step_products.h"
 #include "runtime/tensor/dtype.h"
 

@@ -2,7 +2,7 @@
 #include "runtime/autograd/anomaly.h"
 #include "runtime/autograd/node.h"
 #include "runtime/lua/bind.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 
 namespace mr {
 namespace {

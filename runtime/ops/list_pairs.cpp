@@ -4,7 +4,7 @@
 
 #include "kernels/core/threads.h"
 #include "runtime/autograd/node.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 #include "runtime/ops/functions.h"
 #include "runtime/ops/lists.h"
 

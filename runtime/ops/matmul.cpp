@@ -5,7 +5,7 @@
 #include "kernels/tensor/matmul.h"
 #include "runtime/autograd/node.h"
 #include "runtime/lua/bind.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 #include "runtime/ops/functions.h"
 #include "runtime/ops/geometry.h"
 

@@ -1,7 +1,7 @@
 // Variances and standard deviations over all entries or along a dimension.
 #include "runtime/autograd/node.h"
 #include "runtime/lua/bind.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 #include "runtime/ops/functions.h"
 
 namespace mr {

@@ -8,7 +8,7 @@
 #include "kernels/device/gpu.h"
 #include "kernels/tensor/rows.h"
 #include "runtime/lua/bind.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 
 namespace mr {
 

@@ -1,5 +1,5 @@
 // Lua functions for metrics: the registry, handles, and exact values per list.
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 #include "runtime/ranking/closed_forms.h"
 #include "runtime/ranking/ideal.h"
 #include "runtime/ranking/metric.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 
 namespace mr {
 

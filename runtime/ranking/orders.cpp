@@ -9,7 +9,7 @@
 
 #include "kernels/core/rng.h"
 #include "kernels/core/threads.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 #include "runtime/ops/lists.h"
 #include "runtime/ranking/random_order.h"
 

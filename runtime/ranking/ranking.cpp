@@ -1,9 +1,8 @@
 #include "runtime/ranking/ranking.h"
 
-
 #include "kernels/core/threads.h"
 #include "kernels/ranking/rows.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 #include "runtime/tensor/name_order.h"
 
 namespace mr {

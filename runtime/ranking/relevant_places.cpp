@@ -7,7 +7,7 @@
 #include "kernels/core/threads.h"
 #include "kernels/ranking/above.h"
 #include "kernels/ranking/rows.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 #include "runtime/ranking/ranking.h"
 
 namespace mr {

@@ -6,7 +6,7 @@
 
 #include "kernels/smooth/rows.h"
 #include "runtime/autograd/node.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 #include "runtime/ranking/ideal.h"
 #include "runtime/ranking/metric.h"
 #include "runtime/ranking/named.h"

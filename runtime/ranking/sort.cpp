@@ -1,7 +1,7 @@
 // Sorting along a dimension. The entries along it, with the other indices held constant, are treated as a list.
 #include "kernels/ranking/rows.h"
 #include "runtime/autograd/node.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 #include "runtime/ops/functions.h"
 #include "runtime/ops/gather.h"
 #include "runtime/ranking/ranking.h"

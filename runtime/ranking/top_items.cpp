@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "kernels/core/threads.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 #include "runtime/ops/gather.h"
 #include "runtime/ranking/ranking.h"
 

@@ -9,8 +9,8 @@
 
 #include "kernels/core/threads.h"
 #include "runtime/lua/bind.h"
-#include "runtime/ops/check.h"
-#include "runtime/statistics/stats.h"
+#include "runtime/ops/argument_checks.h"
+#include "runtime/statistics/observations.h"
 
 namespace mr {
 namespace {

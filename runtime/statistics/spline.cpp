@@ -9,7 +9,7 @@
 
 #include "runtime/lua/bind.h"
 #include "runtime/statistics/minimum.h"
-#include "runtime/statistics/stats.h"
+#include "runtime/statistics/observations.h"
 
 namespace mr {
 namespace {

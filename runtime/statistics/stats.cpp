@@ -1,6 +1,4 @@
 // Tests of paired values, and summaries. NaN is a missing value: its pair is left out and counted.
-#include "runtime/statistics/stats.h"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -11,7 +9,8 @@
 #include <boost/math/special_functions/gamma.hpp>
 
 #include "runtime/lua/bind.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
+#include "runtime/statistics/observations.h"
 
 namespace mr {
 namespace stats {

@@ -1,6 +1,6 @@
 // Lua functions that describe this program: its version and the hardware that it can use.
 #include "kernels/core/numerics.h"
-#include "kernels/core/simd.h"
+#include "kernels/core/simd/simd.h"
 #include "kernels/core/threads.h"
 #include "kernels/device/gpu.h"
 #include "runtime/lua/bind.h"

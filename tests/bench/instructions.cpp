@@ -7,7 +7,7 @@
 #include <string>
 
 #include "kernels/bounds/characteristic_cpu.h"
-#include "kernels/core/simd.h"
+#include "kernels/core/simd/simd.h"
 #include "kernels/core/threads.h"
 #include "kernels/models/rows.h"
 #include "kernels/ranking/rows.h"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/core/simd.h"
+#include "kernels/core/simd/simd.h"
 
 namespace mr {
 

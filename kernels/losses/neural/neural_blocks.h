@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels/core/functions.h"
-#include "kernels/core/lanes.h"
+#include "kernels/core/simd/lanes.h"
 #include "kernels/losses/neural/neural_sums.h"
 
 namespace mr::cpu::MR_SIMD {

@@ -1,7 +1,7 @@
 // The loops of neural_sums.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by neural_sums_*.cpp
 // only.
-#include "kernels/core/exponential_lanes.h"
-#include "kernels/core/lane_sums.h"
+#include "kernels/core/simd/exponential_lanes.h"
+#include "kernels/core/simd/lane_sums.h"
 #include "kernels/losses/neural/neural_blocks.h"
 
 namespace mr::cpu::MR_SIMD {

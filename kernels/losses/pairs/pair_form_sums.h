@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/core/simd.h"
+#include "kernels/core/simd/simd.h"
 #include "kernels/losses/pairs/pair_forms.h"
 
 namespace mr::cpu {

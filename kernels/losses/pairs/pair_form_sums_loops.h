@@ -1,7 +1,7 @@
 // The loops of pair_form_sums.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by
 // pair_form_sums_*.cpp only.
-#include "kernels/core/lane_sums.h"
-#include "kernels/core/logistic_lanes.h"
+#include "kernels/core/simd/lane_sums.h"
+#include "kernels/core/simd/logistic_lanes.h"
 #include "kernels/losses/pairs/pair_form_sums.h"
 
 namespace mr::cpu::MR_SIMD {

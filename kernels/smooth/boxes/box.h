@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "kernels/core/simd.h"
+#include "kernels/core/simd/simd.h"
 #include "kernels/smooth/boxes/box_table.h"
 
 namespace mr::cpu {

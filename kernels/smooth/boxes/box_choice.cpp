@@ -8,7 +8,7 @@
 #include "kernels/core/logarithms.h"
 #include "kernels/smooth/boxes/box_plan.h"
 #include "kernels/smooth/boxes/box_ranks.h"
-#include "kernels/smooth/pairs.h"
+#include "kernels/smooth/exponential_pairs.h"
 
 namespace mr::cpu {
 namespace {

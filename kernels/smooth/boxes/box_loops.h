@@ -1,6 +1,6 @@
 // The loops of box.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by box_*.cpp only.
-#include "kernels/core/lane_sums.h"
-#include "kernels/core/lanes.h"
+#include "kernels/core/simd/lane_sums.h"
+#include "kernels/core/simd/lanes.h"
 #include "kernels/smooth/boxes/box.h"
 
 namespace mr::cpu::MR_SIMD {

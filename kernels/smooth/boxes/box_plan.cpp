@@ -7,7 +7,7 @@
 
 #include "kernels/core/scratch.h"
 #include "kernels/core/threads.h"
-#include "kernels/smooth/pairs.h"
+#include "kernels/smooth/exponential_pairs.h"
 
 namespace mr::cpu {
 namespace {

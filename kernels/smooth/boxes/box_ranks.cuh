@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels/smooth/boxes/boxes.cuh"
-#include "kernels/smooth/pairs.cuh"
+#include "kernels/smooth/ranks_by_pairs.cuh"
 
 namespace mr::cuda {
 

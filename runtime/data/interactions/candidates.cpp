@@ -8,7 +8,7 @@
 #include "kernels/ranking/rows.h"
 #include "runtime/data/interactions/dice.h"
 #include "runtime/data/interactions/user_items.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 #include "runtime/ops/lists.h"
 
 namespace mr {

@@ -14,7 +14,7 @@
 #include "kernels/core/rng.h"
 #include "kernels/core/threads.h"
 #include "runtime/data/interactions/user_items.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 #include "runtime/ops/lists.h"
 
 namespace mr {

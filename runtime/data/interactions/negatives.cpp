@@ -14,7 +14,7 @@
 #include "runtime/data/interactions/dice.h"
 #include "runtime/data/interactions/user_items.h"
 #include "runtime/lua/bind.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 #include "runtime/ops/lists.h"
 
 namespace mr {

@@ -10,7 +10,7 @@
 #include "kernels/core/threads.h"
 #include "kernels/models/top_products.h"
 #include "runtime/data/interactions/user_items.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 #include "runtime/ops/lists.h"
 
 namespace mr {

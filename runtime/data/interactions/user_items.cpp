@@ -4,7 +4,7 @@
 
 #include "kernels/core/threads.h"
 #include "runtime/data/adopted.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 #include "runtime/ops/lists.h"
 
 namespace mr {

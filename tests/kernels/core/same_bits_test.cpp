@@ -10,7 +10,7 @@
 #include "kernels/losses/pairs/pair_form_sums.h"
 #include "kernels/models/training_cpu.h"
 #include "kernels/smooth/boxes/box.h"
-#include "kernels/smooth/pairs.h"
+#include "kernels/smooth/exponential_pairs.h"
 #include "kernels/tensor/matmul.h"
 #include "tests/support/random_entries.h"
 

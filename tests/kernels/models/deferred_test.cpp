@@ -7,7 +7,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "kernels/models/deferred_cpu.h"
+#include "kernels/models/deferred/deferred_cpu.h"
 #include "kernels/models/rows.h"
 #include "tests/support/random_entries.h"
 #include "tests/support/simd_forms.h"

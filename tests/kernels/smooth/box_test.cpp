@@ -20,7 +20,7 @@ using namespace mr::test;
 namespace {
 
 template <class Real>
-auto all_loops() {
+auto all_box_loops() {
   return simd_forms<cpu::BoxLoops<Real>>();
 }
 
@@ -29,7 +29,7 @@ auto all_loops() {
 template <class Real>
 void check_list(List<Real>& list) {
   const Oracle<Real> oracle{list};
-  for (const auto& [name, loops] : all_loops<Real>()) {
+  for (const auto& [name, loops] : all_box_loops<Real>()) {
     CAPTURE(name);
     std::vector<Real> found, among;
     const auto work = list.ranks(list.relevant(), list.all(), found, &among);
@@ -117,7 +117,7 @@ TEMPLATE_TEST_CASE("smooth ranks by boxes are accurate for groups of equal score
     // steepness 1: the few other rows are below the group of equal scores; -1: above it
     for (const TestType steepness : {TestType(1), TestType(-1)}) {
       list.steepness = steepness;
-      for (const auto& [name, loops] : all_loops<TestType>()) {
+      for (const auto& [name, loops] : all_box_loops<TestType>()) {
         CAPTURE(name, steepness);
         cpu::box_ranks(list.ranks(list.all(), list.all(), found), 0, loops);
         check_ranks(Oracle<TestType>{list}, list.all(), list.all(), found);

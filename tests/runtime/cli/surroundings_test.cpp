@@ -2,7 +2,7 @@
 // environment variables.
 #include <catch2/catch.hpp>
 
-#include "kernels/core/simd.h"
+#include "kernels/core/simd/simd.h"
 #include "kernels/device/gpu.h"
 #include "tests/support/command.h"
 

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "kernels/core/simd.h"
+#include "kernels/core/simd/simd.h"
 #include "tests/support/command.h"
 #include "tests/support/says.h"
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/core/simd.h"
+#include "kernels/core/simd/simd.h"
 #include "kernels/smooth/pair_ratio.h"
 
 namespace mr::cpu {

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "kernels/core/view.h"
-#include "kernels/models/glide.h"
+#include "kernels/models/deferred/glide.h"
 
 namespace mr {
 

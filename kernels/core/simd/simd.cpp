@@ -1,4 +1,4 @@
-#include "kernels/core/simd.h"
+#include "kernels/core/simd/simd.h"
 
 #include <cstdlib>
 #include <stdexcept>

@@ -66,7 +66,7 @@ OwnedSwaps auc_swaps(const Ranking& r, const Metric& metric) {
 
 }  // namespace
 
-std::vector<MetricDefinition> pairs_metrics() {
+std::vector<MetricDefinition> ordered_pairs_metrics() {
   return {{.name = "nrbp_loss",
            .minimize = true,
            .zero_without_relevant = true,

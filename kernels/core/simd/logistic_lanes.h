@@ -2,7 +2,7 @@
 // per instruction set include it. Arguments may be any number except NaN.
 #pragma once
 
-#include "kernels/core/exponential_lanes.h"
+#include "kernels/core/simd/exponential_lanes.h"
 
 namespace mr::cpu::MR_SIMD {
 namespace {

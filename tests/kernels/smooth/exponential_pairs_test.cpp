@@ -1,6 +1,6 @@
 // Compares the CPU's loops over pairs of rows with sums of exponentials in double, for every instruction set of this
 // processor.
-#include "kernels/smooth/pairs.h"
+#include "kernels/smooth/exponential_pairs.h"
 
 #include <cmath>
 #include <functional>
@@ -18,7 +18,7 @@ using namespace mr;
 namespace {
 
 template <class Real>
-auto all_loops() {
+auto all_pair_loops() {
   return simd_forms<cpu::PairLoops<Real>>();
 }
 
@@ -66,7 +66,7 @@ TEMPLATE_TEST_CASE("PairLoops agree with sums of exponentials with every instruc
   const size_t m = 7;
   const auto x = scores<TestType>(static_cast<int64_t>(n), span, "sources");
   const auto y = scores<TestType>(m, span, "targets");
-  for (const auto& [name, loops] : all_loops<TestType>()) {
+  for (const auto& [name, loops] : all_pair_loops<TestType>()) {
     CAPTURE(name, n, span);
     const auto e = exponentials(loops, x), t = exponentials(loops, y);
     const auto size = static_cast<int64_t>(e.size());
@@ -106,7 +106,7 @@ TEMPLATE_TEST_CASE("PairLoops agree with sums of exponentials with every instruc
 }
 
 TEMPLATE_TEST_CASE("PairLoops find the range of scores with every instruction set", "", float, double) {
-  for (const auto& [name, loops] : all_loops<TestType>()) {
+  for (const auto& [name, loops] : all_pair_loops<TestType>()) {
     for (int64_t n = 1; n < 70; ++n) {
       for (int64_t at : {int64_t{0}, n / 2, n - 1}) {
         std::vector<TestType> s(static_cast<size_t>(n), TestType(2));

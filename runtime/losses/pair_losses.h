@@ -10,7 +10,7 @@
 
 #include "kernels/losses/rows.h"
 #include "runtime/losses/list_loss.h"
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 #include "runtime/ranking/metric.h"
 #include "runtime/ranking/ranking.h"
 #include "runtime/ranking/smooth.h"

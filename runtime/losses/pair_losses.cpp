@@ -1,4 +1,4 @@
-#include "runtime/losses/pairs.h"
+#include "runtime/losses/pair_losses.h"
 
 #include "runtime/ranking/ideal.h"
 

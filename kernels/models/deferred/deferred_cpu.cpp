@@ -1,9 +1,9 @@
-#include "kernels/models/deferred_cpu.h"
+#include "kernels/models/deferred/deferred_cpu.h"
 
 #include <algorithm>
 
 #include "kernels/core/launch_cpu.h"
-#include "kernels/models/replay_cpu.h"
+#include "kernels/models/deferred/replay_cpu.h"
 #include "kernels/models/rows.h"
 
 namespace mr {

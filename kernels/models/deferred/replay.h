@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/models/glide.h"
+#include "kernels/models/deferred/glide.h"
 
 namespace mr {
 

@@ -2,7 +2,7 @@
 // set include it.
 #pragma once
 
-#include "kernels/core/lanes.h"
+#include "kernels/core/simd/lanes.h"
 
 namespace mr::cpu::MR_SIMD {
 namespace {

@@ -1,11 +1,11 @@
 // The loops of pairs.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by pairs_*.cpp only.
 // A division takes as long as all other operations together, so two sources share one division: with u = t + a + b,
 // (t + a)(t + b) = t u + a b, and a/(t+a) + b/(t+b) = (t (a + b) + 2 a b) / (t u + a b).
-#include "kernels/core/exponential_lanes.h"
-#include "kernels/core/lane_sums.h"
-#include "kernels/core/logistic_lanes.h"
+#include "kernels/core/simd/exponential_lanes.h"
+#include "kernels/core/simd/lane_sums.h"
+#include "kernels/core/simd/logistic_lanes.h"
 #include "kernels/ranking/discount.h"
-#include "kernels/smooth/pairs.h"
+#include "kernels/smooth/exponential_pairs.h"
 
 namespace mr::cpu::MR_SIMD {
 namespace {

@@ -1,11 +1,12 @@
-// Losses over pairs of a relevant row and a row that is not relevant and is sampled from the same list (samplers.h).
+// Losses over pairs of a relevant row and a row that is not relevant and is sampled from the same list
+// (row_samplers.h).
 #pragma once
 
 #include <cstdint>
 
 #include "kernels/core/group.h"
+#include "kernels/losses/row_samplers.h"
 #include "kernels/losses/row_weights.h"
-#include "kernels/losses/samplers.h"
 
 namespace mr {
 

@@ -1,4 +1,4 @@
-#include "runtime/ops/check.h"
+#include "runtime/ops/argument_checks.h"
 
 #include <atomic>
 #include <cmath>

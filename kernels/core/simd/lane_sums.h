@@ -3,7 +3,7 @@
 // the order does not depend on the vector size.
 #pragma once
 
-#include "kernels/core/lanes.h"
+#include "kernels/core/simd/lanes.h"
 
 namespace mr::cpu::MR_SIMD {
 namespace {

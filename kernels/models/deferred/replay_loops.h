@@ -1,7 +1,7 @@
 // The loops of replay_cpu.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD.
-#include "kernels/core/lanes.h"
 #include "kernels/core/prefetch.h"
-#include "kernels/models/replay_cpu.h"
+#include "kernels/core/simd/lanes.h"
+#include "kernels/models/deferred/replay_cpu.h"
 
 namespace mr::cpu::MR_SIMD {
 namespace {

@@ -2,8 +2,8 @@
 // the same bits as the reference kernels.
 #pragma once
 
-#include "kernels/core/simd.h"
-#include "kernels/models/replay.h"
+#include "kernels/core/simd/simd.h"
+#include "kernels/models/deferred/replay.h"
 
 namespace mr::cpu {
 
