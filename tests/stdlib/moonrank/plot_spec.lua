@@ -71,7 +71,7 @@ end
 describe("texts in a figure's script", function()
   test.it("are in single quotes, and control characters are refused", function()
     equal(text.quote("plain"), "'plain'")
-    equal(text.quote("it's `ls` \"$HOME\" \\n"), "'it'.\"'\".'s `ls` \"$HOME\" \\n'")
+    equal(text.quote("it's `ls` \"$HOME\" \\n"), [['it'."\047".'s `ls` "$HOME" \n']])
     equal(text.quote("two\nlines"), "'two'.\"\\n\".'lines'")
     raises(function() text.quote("a\0b") end, "control character")
     raises(function() text.quote("\xff") end, "'?'", "UTF-8")
