@@ -39,10 +39,12 @@ function M.quote(text) return "'" .. M.plain(text):gsub("[\n'@]", double) .. "'"
 ---or the name of a series.
 function M.quote_line(text) return M.quote((tostring(text):gsub("\r?\n", " "))) end
 
----Returns a number as text for gnuplot: a float with 10 significant digits, an integer with all digits.
+---Returns a number as text for gnuplot, with as many digits as are needed to read the same number back.
 function M.number(x)
   if x ~= x then return "NaN" end
-  return (math.type(x) == "integer" and "%d" or "%.10g"):format(x)
+  if math.type(x) == "integer" then return ("%d"):format(x) end
+  local short = ("%.15g"):format(x)
+  return tonumber(short) == x and short or ("%.17g"):format(x)
 end
 
 ---Returns a function that writes numbers as the option `labels` of a figure says: a format such as
