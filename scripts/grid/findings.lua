@@ -40,6 +40,9 @@ end
 
 local function counts(found) return ("+%d -%d of %d"):format(found.gains, found.loses, found.count) end
 
+-- Returns the head of a column of a setting (data set and model), with the setting's title if there are several.
+local function head(grids, each, name) return #grids > 1 and each.set.title .. ", " .. name or name end
+
 ---A table with a row per loss. For each setting (data set and model) it has the mean test metric without a bound, how
 ---many bounds make it significantly better or worse, and the bound with the largest gain.
 ---@param grids { set: grid.Setting, cells: table<string, grid.Cell> }[]  one entry per setting; cells by "loss bound"
@@ -48,7 +51,8 @@ local function counts(found) return ("+%d -%d of %d"):format(found.gains, found.
 function M.by_loss(grids, groups, bounds)
   local columns, rows = { "loss", "kind" }, {}
   for _, each in ipairs(grids) do
-    table.move({ each.set.title .. ", none", "bounds", "best" }, 1, 3, #columns + 1, columns)
+    table.move({ each.set.title .. ", none", head(grids, each, "bounds"), head(grids, each, "best") }, 1, 3,
+      #columns + 1, columns)
   end
   for _, group in ipairs(groups) do
     for i = 2, #group do
@@ -72,7 +76,9 @@ end
 ---@param bounds string[]
 function M.by_bound(grids, losses, bounds)
   local columns, rows = { "bound" }, {}
-  for _, each in ipairs(grids) do table.move({ each.set.title .. ", mean", "losses" }, 1, 2, #columns + 1, columns) end
+  for _, each in ipairs(grids) do
+    table.move({ each.set.title .. ", mean", head(grids, each, "losses") }, 1, 2, #columns + 1, columns)
+  end
   for r, bound in ipairs(bounds) do
     rows[r] = { bound }
     for _, each in ipairs(grids) do
@@ -119,14 +125,13 @@ function M.all(grids, groups, bounds)
 end
 
 ---Returns a function of a row and a column of one of these tables, which returns the number of training runs behind a
----cell. A change is made from the runs of two cells of the grid. The function returns nil for columns of equal names,
----which tables of several settings have.
+---cell. A change is made from the runs of two cells of the grid. The function returns nil for an unknown column.
 ---@param one { columns: string[] }  a table from this module
 ---@param runs integer               training runs of a cell of the grid: folds or seeds
 ---@return fun(row: any[], column: string): integer?
 function M.runs(one, runs)
   local at = {}
-  for c, name in ipairs(one.columns) do at[name] = not at[name] and c end
+  for c, name in ipairs(one.columns) do at[name] = c end
   return function(row, column)
     local c = at[column]
     if not c then return nil end
@@ -134,7 +139,7 @@ function M.runs(one, runs)
     local compared = tonumber(tostring(counted):match " of (%d+)$")
     if column == "kind" then return 0 end
     if column == "what is wrong" or column:find ", none$" or row[2] == "none" then return runs end
-    if column == "bounds" then return runs * (1 + compared) end
+    if column == "bounds" or column:find ", bounds$" then return runs * (1 + compared) end
     return runs * 2 * (compared or 1)
   end
 end

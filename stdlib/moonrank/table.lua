@@ -42,6 +42,10 @@ local function check_rows(o)
         check.fail("mr.table: row %d has the field '%s', expected only values in the order of columns", i,
           tostring(key))
       end
+      if key < 1 or key > #o.columns then
+        check.fail("mr.table: row %d has a value at %d, expected at most %d, the number of columns. Remove the value "
+          .. "%s, or name its column in columns", i, key, #o.columns, check.found(row[key]))
+      end
     end
   end
   for c, name in ipairs(o.columns) do
@@ -57,6 +61,7 @@ end
 local directions <const> = { "maximize", "minimize" }
 
 local function check_columns(o)
+  check.distinct("mr.table", "columns", o.columns)
   for name in pairs(o.formats) do check.choice("mr.table", "a column in formats", name, o.columns) end
   for _, name in ipairs(o.within) do check.choice("mr.table", "a column in within", name, o.columns) end
   for name, mark in pairs(o.mark) do

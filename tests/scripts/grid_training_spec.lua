@@ -322,7 +322,7 @@ it("findings.lua's tables show the change of each cell and what is wrong with it
   equal(flaws, { "A mse minmax 0.2 -0.1 0.3", "A mse none 2 3", "A rr none ", "B mse minmax " })
 end)
 
-it("findings.runs counts both cells of a change, and does not know columns of equal names", function()
+it("findings.runs counts both cells of a change, and does not know columns of other tables", function()
   local grids = two_grids()
   local groups, bounds = { { "lists", "ap", "rr" } }, { "minmax", "zscore" }
   local function runs_of(one, row, columns)
@@ -336,7 +336,8 @@ it("findings.runs counts both cells of a change, and does not know columns of eq
   local by_loss, by_bound = findings.by_loss(alone, groups, bounds), findings.by_bound(grids, { "ap", "bce" }, bounds)
   -- two bounds and no bound; the loss under one bound and under none
   equal(runs_of(by_loss, by_loss.rows[1], { "kind", "A, none", "bounds", "best" }), { 0, 3, 9, 6 })
-  equal(runs_of(by_bound, by_bound.rows[1], { "A, mean", "B, mean", "losses" }), { 6, 12, "unknown" })
+  equal(runs_of(by_bound, by_bound.rows[1], { "A, mean", "B, mean", "A, losses", "B, losses", "losses" }),
+    { 6, 12, 6, 12, "unknown" })
   local flaws = findings.flaws(grids)
   equal(runs_of(flaws, flaws.rows[1], { "what is wrong" }), { 3 })
 end)

@@ -1,4 +1,5 @@
 -- Helpers for tests of sweeps: temporary folders, and scripts that run as programs.
+local columns = require "moonrank.results.columns"
 local core = require "moonrank.core"
 local mr = require "moonrank"
 local files = require "tests.support.files"
@@ -105,12 +106,9 @@ function M.signal(id, name) os.execute(("kill -%s %d 2>/dev/null"):format(name, 
 ---Every trial as comma separated values: the part of results that must not depend on when, where
 ---and how often trials ran.
 function M.table_of(results)
-  local columns = { "number", "state", "seed" }
   local data = results:columns{ "done", "pruned", "failed", "killed", "interrupted", "running" }
-  table.move(data.params, 1, #data.params, #columns + 1, columns)
-  columns[#columns + 1] = "value"
-  table.move(data:numbers(), 1, #data:numbers(), #columns + 1, columns)
-  return results:trials{ columns = columns }:to_csv()
+  local names = columns.united{ { "number", "state", "seed" }, data.params, { "value" }, data:numbers() }
+  return results:trials{ columns = names }:to_csv()
 end
 
 ---Like `table_of`, for the study in a store (default r.db) of a folder.

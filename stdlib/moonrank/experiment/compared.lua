@@ -237,6 +237,10 @@ local numbers = { { "mean", format = "%.4f" }, { "sd", "sd of folds", format = "
   { "holm", "p, Holm", format = "%.2g", two = true }, { "d", format = "%+.2f", two = true }, { "n" }, { "lists" },
   { "skipped" } }
 
+-- Returns the head of the column with the number of compared units. A column "lists" counts lists in all folds, so that
+-- units called lists need another head.
+local function compared_head(o) return o.units == "lists" and "compared lists" or o.units end
+
 -- Returns three tables about the columns: the heads of all columns, first those of parameters; for each head of a
 -- column of numbers its entry in `numbers`; and the fields of a row that the columns of numbers show.
 local function columns_of(o)
@@ -244,7 +248,7 @@ local function columns_of(o)
   for i, each in ipairs(o.by) do heads[i] = each.head or each[1] end
   for _, each in ipairs(numbers) do
     if o.printed or each[1] ~= "printed" and each[1] ~= "difference" then
-      local head = each[1] == "n" and o.units or each[1] == "printed" and o.of_printed or each[2] or each[1]
+      local head = each[1] == "n" and compared_head(o) or each[1] == "printed" and o.of_printed or each[2] or each[1]
       heads[#heads + 1], fields[#fields + 1], at[head] = head, each[1], each
     end
   end
@@ -344,7 +348,7 @@ function M.compared(results, o)
   local printed = o.printed and ("\n%s: %s; difference: mean less %s;"):format(o.of_printed, o.source, o.of_printed)
   return { table = one, cells = cells, caption = pooled(results, o.by), rows = rows, first = first, text = text,
     agreement = agreement_of(rows, o),
-    legend = legend:format(o.metric, o.units, printed or "", o.base, o.unit, o.units) }
+    legend = legend:format(o.metric, o.units, printed or "", o.base, o.unit, compared_head(o)) }
 end
 
 return M

@@ -124,6 +124,7 @@ end
 local function set_axes(panel, o, axis, extent)
   local flip = o.horizontal
   axis.name, axis.values, axis.pad = flip and "x" or "y", extent, axis.pad or 0.05
+  axis.argument = "values and intervals"
   axis.label = o[axis.name .. "label"]
   local values = scale.axis(panel.where, axis)
   local groups = category_axis(o.categories, o[flip and "ylabel" or "xlabel"], flip)
@@ -302,7 +303,7 @@ end
 local function color_range(where, rows, diverging, given)
   local all = {}
   for _, row in ipairs(rows) do table.move(row, 1, #row, #all + 1, all) end
-  local z = scale.axis(where, { name = "z", range = given, values = all, pad = 0 })
+  local z = scale.axis(where, { name = "z", argument = "values", range = given, values = all, pad = 0 })
   if not given and diverging and z.lo < 0 and z.hi > 0 then
     local most = math.max(-z.lo, z.hi)
     z.lo, z.hi = -most, most

@@ -108,8 +108,8 @@ local function references(where, name, list)
   for i, each in ipairs(list) do
     local at, text = each, nil
     if type(each) == "table" then at, text = each[1], each[2] end
-    check.expect(math.type(at) and scale.finite(at), where, ("line %d of %s"):format(i, name), at,
-      'a finite number or {number, "text"}')
+    check.expect(math.type(at) and scale.fits(at), where, ("line %d of %s"):format(i, name), at,
+      'a number from -1e150 to 1e150 or {number, "text"}')
     found[i] = { at = at, text = text ~= nil and tostring(text) or nil }
   end
   return found
@@ -140,14 +140,14 @@ function M.gather(list, fields)
 end
 
 -- Sets the axes of a panel so that they cover the values of its series, `xs` and `ys`, and its reference lines, or the
--- ranges that the script gives.
-local function add_axes(panel, o, xs, ys, xpad, ypad)
+-- ranges that the script gives. Errors name the values on the x axis `argument`, default "x".
+local function add_axes(panel, o, xs, ys, xpad, ypad, argument)
   panel.vlines, panel.hlines = references(panel.where, "vlines", o.vlines), references(panel.where, "hlines", o.hlines)
   panel.shade = regions(panel.where, o.shade)
   for _, line in ipairs(panel.vlines) do xs[#xs + 1] = line.at end
   for _, line in ipairs(panel.hlines) do ys[#ys + 1] = line.at end
   panel.x = scale.axis(panel.where,
-    { name = "x", label = o.xlabel, log = o.xlog, range = o.xrange, values = xs, pad = xpad })
+    { name = "x", argument = argument, label = o.xlabel, log = o.xlog, range = o.xrange, values = xs, pad = xpad })
   panel.y = scale.axis(panel.where,
     { name = "y", label = o.ylabel, log = o.ylog, range = o.yrange, values = ys, pad = ypad })
 end
@@ -247,7 +247,7 @@ function M.scatter(given)
     table.move(ys, 1, #ys, #xs + 1, xs)
     ys = table.move(xs, 1, #xs, 1, {})
   end
-  add_axes(panel, o, xs, ys, 0.04, 0.04)
+  add_axes(panel, o, xs, ys, 0.04, 0.04, o.diagonal and "x and y" or nil)
   if o.diagonal then
     local lo, hi = math.max(panel.x.lo, panel.y.lo), math.min(panel.x.hi, panel.y.hi)
     if lo < hi then
@@ -303,7 +303,7 @@ function M.ecdf(given)
     table.move(one.sorted, 1, #one.sorted, #all + 1, all)
     list[i] = one
   end
-  add_axes(panel, o, all, { 0, 1 }, 0.03, 0)
+  add_axes(panel, o, all, { 0, 1 }, 0.03, 0, "values")
   for _, one in ipairs(list) do
     one.x, one.y = {}, {}
     for i, row in ipairs(steps(one.sorted, panel.x)) do one.x[i], one.y[i] = row[1], row[2] end

@@ -76,7 +76,8 @@ local function cut_all(names, size, pixels)
 end
 
 local function number_axis(who, each, values)
-  local it = scale.axis(where, { name = who, log = each.log, range = each.range, values = values, pad = 0 })
+  local it = scale.axis(where,
+    { name = who, argument = "values of " .. who, log = each.log, range = each.range, values = values, pad = 0 })
   it.whole = it.whole and not each.log
   if each.ticks then it.levels = series.numbers(where, "ticks of " .. who, each.ticks) end
   return it
@@ -249,7 +250,7 @@ function M.parallel(given)
   end
   panel.x = { lo = 0.35, hi = #names + 0.12, log = false, categories = names }
   panel.y = { lo = gaps and below - 0.06 or -0.05, hi = 1.05, log = false, categories = {} }
-  panel.z = scale.axis(where, { name = "z", range = o.zrange, values = shown, pad = 0 })
+  panel.z = scale.axis(where, { name = "z", argument = "color", range = o.zrange, values = shown, pad = 0 })
   panel.z.label, panel.palette = o.zlabel, {}
   -- the best lines get the dark end of the palette, because dark lines are seen best on white
   for i, rgb in ipairs(grids.viridis) do

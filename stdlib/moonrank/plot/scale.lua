@@ -12,16 +12,28 @@ local M = {}
 ---@field down boolean?         true if the axis runs from top to bottom
 ---@field whole boolean?        true if all values are integers, such as epochs
 
--- A number above this limit in size is not drawn and leaves a gap in its line, because differences and quotients of
--- such numbers may not be finite.
+-- A finite number above this limit in size is an error, because differences and quotients of such numbers may not be
+-- finite.
 local largest_drawn = 1e150
-local function finite(x) return x == x and x <= largest_drawn and x >= -largest_drawn end
+local function finite(x) return x == x and x < math.huge and x > -math.huge end
 M.finite = finite
 
----Returns true if a number can be drawn on an axis: from -1e150 to 1e150, or from 1e-150 to 1e150 if the axis is
----logarithmic.
+---Returns true if a number can be drawn: from -1e150 to 1e150.
+function M.fits(x) return x <= largest_drawn and x >= -largest_drawn end
+
+---Returns true if a number has a place on an axis: a finite number, which is positive if the axis is logarithmic.
 ---@param axis { log: boolean? }
-function M.shows(axis, x) return finite(x) and (not axis.log or x >= 1 / largest_drawn) end
+function M.shows(axis, x) return finite(x) and (not axis.log or x > 0) end
+
+-- Raises an error if a finite number is too large to be drawn, or too small for a logarithmic axis.
+local function check_size(where, o, x)
+  if not M.shows(o, x) or M.fits(x) and not (o.log and x < 1 / largest_drawn) then return end
+  local argument = o.argument or o.name
+  check.fail("%s: a number of %s is %g, expected %s. Multiply %s by a power of ten, such as %s", where, argument, x,
+    o.log and "at least 1e-150 and at most 1e150 on a logarithmic axis" or "at least -1e150 and at most 1e150",
+    argument,
+    M.fits(x) and "1e150" or "1e-160")
+end
 
 ---Returns the declaration of an option whose value is the range of an axis, {lowest, highest}.
 ---@param name string    name of the option
@@ -36,7 +48,7 @@ end
 
 local function widened(lo, hi, log, pad, whole)
   if log then
-    if lo == hi then return lo / 2, hi * 2 end
+    if hi - lo <= hi * 1e-10 then return lo / 2, hi * 2 end
     local factor = (hi / lo) ^ pad
     return lo / factor, hi * factor
   end
@@ -44,7 +56,7 @@ local function widened(lo, hi, log, pad, whole)
   -- If all values are equal up to rounding errors, the axis is widened around them. Otherwise its ticks would get equal
   -- labels.
   if hi - lo <= size * 1e-10 or size < 1e-150 then
-    local half = (size < 1e-150 or whole) and 1 or size * 0.1
+    local half = (size < 1e-150 or whole and size < 1e9) and 1 or size * 0.1
     return lo - half, hi + half
   end
   local margin = (hi - lo) * pad
@@ -55,22 +67,25 @@ end
 -- True for a y axis of small range, e.g. of shares: its ticks may lie between integers.
 local function may_be_between(axis, name) return name == "y" and axis.hi - axis.lo < 4 end
 
----Returns an axis with the range `o.range`, or else an axis that covers the values that can be drawn (`shows`). The
----share `o.pad` of their range is added at each end, but the axis reaches 0 at most, if no value lies beyond 0. If all
----values are equal, the axis is widened around them. Without a range, it is an error if no value can be drawn. The
----range of a logarithmic axis must be positive.
----@param o { name: string, label?: string, log?: boolean, range?: number[], values: number[], pad: number }
+---Returns an axis with the range `o.range`, or else an axis that covers the values that have a place on it (`shows`).
+---The share `o.pad` of their range is added at each end, but the axis reaches 0 at most, if no value lies beyond 0. If
+---all values are equal, the axis is widened around them. Without a range, it is an error if no value has a place. The
+---range of a logarithmic axis must be positive. A finite value above 1e150 in size is an error, as is a positive one
+---below 1e-150 on a logarithmic axis. In this error, `o.argument` (default `o.name`) says what the values are.
+---@param o { name: string, argument?: string, label?: string, log?: boolean, range?: number[], values: number[],
+---   pad: number }
 ---@return mr.plot.Axis
 function M.axis(where, o)
   local axis = { log = o.log or false, label = o.label, lo = math.huge, hi = -math.huge }
   axis.whole = not o.log
   for _, x in ipairs(o.values) do
+    check_size(where, o, x)
     axis.whole = axis.whole and (not finite(x) or x % 1 == 0)
     if M.shows(axis, x) then axis.lo, axis.hi = math.min(axis.lo, x), math.max(axis.hi, x) end
   end
   if o.range then
     if o.log and o.range[1] < 1 / largest_drawn then
-      check.fail("%s: %srange begins at %g, expected a number above 0 for a logarithmic axis", where, o.name,
+      check.fail("%s: %srange begins at %g, expected at least 1e-150 for a logarithmic axis", where, o.name,
         o.range[1])
     end
     axis.lo, axis.hi = o.range[1], o.range[2]

@@ -23,25 +23,28 @@ function M.plain(text)
   return text
 end
 
--- Characters of a text that a single-quoted gnuplot string cannot contain, and what replaces them: the same character
--- in double quotes. These are the line break and the single quote (gnuplot does not recognise a doubled single quote at
--- the beginning of a string).
-local double = { ["\n"] = "'.\"\\n\".'", ["'"] = "'.\"'\".'" }
+-- Characters that a single-quoted gnuplot string cannot contain, and what replaces them: an escape in double quotes.
+-- These are the line break and the single quote. Within double quotes the quote is an escape as well: gnuplot would
+-- otherwise take it for the end of a single-quoted string, and expand macros such as @name that follow it.
+-- The character @ is escaped too, so that no text has a macro.
+local double = { ["\n"] = [['."\n".']], ["'"] = [['."\047".']], ["@"] = [['."\100".']] }
 
 ---Returns an expression of gnuplot whose value is the text, with the line breaks and tabs of `plain`.
 ---Single quotes are used where possible, because gnuplot runs commands in backticks within double
 ---quotes.
----Example: `require("moonrank.plot.text").quote("it's `ls`")   --> 'it'."'".'s `ls`'`
-function M.quote(text) return "'" .. M.plain(text):gsub("[\n']", double) .. "'" end
+---Example: `require("moonrank.plot.text").quote("it's `ls`")   --> 'it'."\047".'s `ls`'`
+function M.quote(text) return "'" .. M.plain(text):gsub("[\n'@]", double) .. "'" end
 
 ---Returns a text as a gnuplot string with spaces instead of line breaks: for the label of an axis,
 ---or the name of a series.
 function M.quote_line(text) return M.quote((tostring(text):gsub("\r?\n", " "))) end
 
----Returns a number as text for gnuplot: a float with 10 significant digits, an integer with all digits.
+---Returns a number as text for gnuplot, with as many digits as are needed to read the same number back.
 function M.number(x)
   if x ~= x then return "NaN" end
-  return (math.type(x) == "integer" and "%d" or "%.10g"):format(x)
+  if math.type(x) == "integer" then return ("%d"):format(x) end
+  local short = ("%.15g"):format(x)
+  return tonumber(short) == x and short or ("%.17g"):format(x)
 end
 
 ---Returns a function that writes numbers as the option `labels` of a figure says: a format such as

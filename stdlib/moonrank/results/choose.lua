@@ -1,8 +1,9 @@
 -- Chooses the best combination of parameters by its mean over repeated trials, e.g. over the trials of several folds.
+local columns = require "moonrank.results.columns"
 local left_out = require "moonrank.results.left_out"
 local make_table = require("moonrank.table").new
 local mean = require("moonrank.results.pivot").aggregates.mean
-local united = require("moonrank.results.columns").united
+local united = columns.united
 
 local M = {}
 
@@ -141,10 +142,9 @@ end
 ---@param sign integer    1 if higher values are better, else -1
 function M.make(data, by, over, rows, on, sign)
   local others = others_of(data, by, over)
-  local heads = { table.unpack(by) }
-  table.move(others, 1, #others, #heads + 1, heads)
-  heads[#heads + 1] = "trials"
-  table.move(data:numbers(), 1, #data:numbers(), #heads + 1, heads)
+  local results = { "trials", table.unpack(data:numbers()) }
+  local heads = columns.heads(table.move(others, 1, #others, #by + 1, { table.unpack(by) }), results)
+  table.move(results, 1, #results, #heads + 1, heads)
   local lines, said, column = {}, M.said(), data:shown("results:best", on)
   local shown = {}
   for i, name in ipairs(data:numbers()) do shown[i] = data:shown("results:best", name) end
@@ -169,11 +169,11 @@ end
 ---@param best_of_rows fun(rows: integer[]): integer?  the best trial among some; nil: the group is left out
 function M.single(data, by, rows, best_of_rows)
   local heads, lines, counts = united{ by, { "number" }, data.params, data:numbers() }, {}, {}
-  local columns = {}
-  for c, name in ipairs(heads) do columns[c] = data:shown("results:best", name) end
+  local values = {}
+  for c, name in ipairs(heads) do values[c] = data:shown("results:best", name) end
   for _, group in ipairs(data:groups("results:best", by, rows)) do
     local row, line = best_of_rows(group.rows), {}
-    for c in ipairs(heads) do line[c] = row and columns[c][row] end
+    for c in ipairs(heads) do line[c] = row and values[c][row] end
     if row then lines[#lines + 1], counts[#counts + 1] = line, #group.rows end
   end
   return make_table{ columns = heads, rows = lines, notes = { left_out.spread("groups", counts) } }

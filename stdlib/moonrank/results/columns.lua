@@ -24,6 +24,18 @@ function M.united(lists)
   return names
 end
 
+---Returns the heads of columns of parameters in a table that has other columns as well: the names of the parameters,
+---with "parameter " in front of a name that another column has.
+---@param params string[]
+---@param others string[]  heads of the other columns
+---Example: `require("moonrank.results.columns").heads({"lr", "p"}, {"mean", "p"})[2]   --> parameter p`
+function M.heads(params, others)
+  local heads, taken = {}, {}
+  for _, name in ipairs(others) do taken[name] = true end
+  for i, name in ipairs(params) do heads[i] = taken[name] and "parameter " .. name or name end
+  return heads
+end
+
 local of_trial = { number = true, state = true, attempts = true, seed = true, value = true, reason = true,
   traceback = true, wall = true, memory = true, device = true, version = true, started = true, ended = true }
 

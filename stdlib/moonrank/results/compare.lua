@@ -2,6 +2,7 @@
 -- form a pair. Every two values are tested, and the p-values are corrected for the number of tests.
 local better = require "moonrank.results.better"
 local check = require "moonrank.check"
+local columns = require "moonrank.results.columns"
 local choose = require "moonrank.results.choose"
 local conventions = require "moonrank.results.conventions"
 local frame = require "moonrank.sweep.frame"
@@ -252,8 +253,9 @@ function M.make(results, o)
   for _, note in ipairs(conventions.notes(results, data, compared, { o.value })) do notes[#notes + 1] = note end
   for i, each in ipairs(corrections[o.correction](p)) do rows[i][8] = each end
   local direction, means = better.direction(results, o.value), { "mean", "mean of other" }
-  return make_table{ columns = { o.by, "other", "pairs", "mean", "mean of other", "difference", "p", "p corrected" },
-    rows = rows, across = means, direction = { mean = direction, ["mean of other"] = direction },
+  local heads = { "other", "pairs", "mean", "mean of other", "difference", "p", "p corrected" }
+  return make_table{ columns = { columns.heads({ o.by }, heads)[1], table.unpack(heads) }, rows = rows,
+    across = means, direction = { mean = direction, ["mean of other"] = direction },
     formats = { ["mean"] = "%.4f", ["mean of other"] = "%.4f", difference = "%+.4f" }, notes = notes }
 end
 

@@ -1,5 +1,6 @@
 -- Implements results:pivot: tables with one number per combination. `where` is the called function, for errors.
 local check = require "moonrank.check"
+local heads_of = require("moonrank.results.columns").heads
 local left_out = require "moonrank.results.left_out"
 local make_table = require("moonrank.table").new
 
@@ -73,12 +74,21 @@ function M.values_at(where, name, column, rows)
   return values
 end
 
-local function label(key)
-  local parts = {}
-  for i, value in ipairs(key) do
-    parts[i] = math.type(value) == "float" and ("%.6g"):format(value) or tostring(value)
+-- Returns the heads of the columns for groups of trials: the values of the parameters that a group shares. Floats have
+-- six significant digits, or all digits if two heads would be equal.
+local function labels(groups)
+  for _, format in ipairs{ "%.6g", "%.17g" } do
+    local heads, seen, equal = {}, {}, false
+    for i, group in ipairs(groups) do
+      local parts = {}
+      for k, value in ipairs(group.key) do
+        parts[k] = math.type(value) == "float" and format:format(value) or tostring(value)
+      end
+      heads[i] = table.concat(parts, ", ")
+      equal, seen[heads[i]] = equal or seen[heads[i]], true
+    end
+    if not equal or format == "%.17g" then return heads end
   end
-  return table.concat(parts, ", ")
 end
 
 ---Returns the pivot table of a study's trials: one number per combination of the parameters in
@@ -89,12 +99,12 @@ function M.make(data, o)
   local by_row, by_column = M.names_of(where, "rows", o.rows), M.names_of(where, "columns", o.columns)
   local aggregate, column = aggregate_of(o.aggregate), data:shown(where, o.value)
   local rows = data:rows(where, o.where)
-  local heads, at = {}, {}
-  for i, group in ipairs(data:groups(where, by_column, rows)) do
-    heads[i] = #by_column > 0 and label(group.key) or o.value
+  local across, at = data:groups(where, by_column, rows), {}
+  local heads = #by_column > 0 and labels(across) or { across[1] and o.value }
+  for i, group in ipairs(across) do
     for _, row in ipairs(group.rows) do at[row] = i end
   end
-  local columns, formats, body, counts = { table.unpack(by_row) }, {}, {}, {}
+  local columns, formats, body, counts = heads_of(by_row, heads), {}, {}, {}
   for _, head in ipairs(heads) do
     columns[#columns + 1] = head
     if o.format then formats[head] = o.format end

@@ -1,5 +1,6 @@
 -- Prints the studies of a store as text: the number of trials in each state, the best trials, and why trials failed.
 local core = require "moonrank.core"
+local columns = require "moonrank.results.columns"
 local conventions = require "moonrank.results.conventions"
 local left_out = require "moonrank.results.left_out"
 local make_table = require("moonrank.table").new
@@ -29,7 +30,9 @@ local function best_text(results)
     for c, param in ipairs(data.params) do line[c + 2] = data:column("results", param)[order[i]] end
     rows[i] = line
   end
-  local made = make_table{ columns = { "trial", M.metric_of(results.study), table.unpack(data.params) }, rows = rows }
+  local heads = { "trial", M.metric_of(results.study) }
+  local made = make_table{ columns = table.move(columns.heads(data.params, heads), 1, #data.params, 3, heads),
+    rows = rows }
   return tostring(conventions.below(results, made, data, order))
 end
 

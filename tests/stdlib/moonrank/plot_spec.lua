@@ -71,7 +71,7 @@ end
 describe("texts in a figure's script", function()
   test.it("are in single quotes, and control characters are refused", function()
     equal(text.quote("plain"), "'plain'")
-    equal(text.quote("it's `ls` \"$HOME\" \\n"), "'it'.\"'\".'s `ls` \"$HOME\" \\n'")
+    equal(text.quote("it's `ls` \"$HOME\" \\n"), [['it'."\047".'s `ls` "$HOME" \n']])
     equal(text.quote("two\nlines"), "'two'.\"\\n\".'lines'")
     raises(function() text.quote("a\0b") end, "control character")
     raises(function() text.quote("\xff") end, "'?'", "UTF-8")
@@ -113,6 +113,46 @@ describe("mr.plot.lines", function()
     equal({ #lines, #lines[1], #lines[2], #lines[3] }, { 3, 2, 1, 2 })
     local _, dots = svg:gsub("<use xlink:href='#gpPt6'", "")
     equal(dots, 1)
+  end)
+
+  draws("draws numbers that differ by less than 1e-10 of their size, on any axis", function()
+    local close = { 1e18, 1e18 + 1024 }
+    for _, o in ipairs{ { y = close }, { x = close, y = { 1, 2 } }, { x = close, y = close, xlog = true, ylog = true },
+      { y = { 1e10, 1e10 } }, { y = { 1, 1 + 2e-10 } }, { y = { 1, 2 }, yrange = { 1, 1 + 1e-14 } } } do
+      local line = lines_of(svg_of(mr.plot.lines(o)), blue)[1]
+      check(line, "a line through " .. tostring(o.y[1]))
+    end
+    local _, words = svg_of(mr.plot.heatmap{ values = { close, close } })
+    check(words["1e18"], "a colour bar with the number")
+    svg_of(mr.plot.ecdf{ values = close })
+    svg_of(mr.plot.bars{ categories = { "a", "b" }, values = close, labels = true })
+    svg_of(mr.plot.parallel{ axes = { { values = close }, { values = { 1, 2 } } }, color = close })
+  end)
+
+  test.it("and other figures refuse numbers that are too large, or too small for a logarithmic axis", function()
+    local function refuses(kind, o, argument, found)
+      raises(function() mr.plot[kind](o) end, "mr.plot." .. kind, argument, found, "1e150", "power of ten")
+    end
+    refuses("lines", { y = { 1e300, 1e301 } }, "y", "1e+300")
+    refuses("lines", { y = { 1e151, 1, 2 } }, "y", "1e+151")
+    refuses("lines", { y = { 1, 2 }, x = { -1e151, 1 } }, "x", "-1e+151")
+    refuses("lines", { y = { 1, 2 }, low = { 0, 0 }, high = { 2, 1e200 } }, "y", "1e+200")
+    refuses("lines", { y = { 1, 2 }, points = { y = { 1e200 } } }, "y", "1e+200")
+    refuses("lines", { y = { 1e-200, 1 }, ylog = true }, "y", "1e-200")
+    refuses("scatter", { y = { 1e200, 1 }, diagonal = true }, "y", "1e+200")
+    refuses("ecdf", { values = { 1e200, 1 } }, "values", "1e+200")
+    refuses("heatmap", { values = { { 1e308, 2 }, { 0, 1 } } }, "values", "1e+308")
+    refuses("heatmap", { values = { { 1e308, 2 }, { 0, 1 } }, zrange = { 0, 1 } }, "values", "1e+308")
+    for _, kind in ipairs{ "bars", "intervals" } do
+      refuses(kind, { categories = { "a", "b" }, values = { 1, 1e200 } }, "values", "1e+200")
+      refuses(kind, { categories = { "a" }, values = { 1 }, low = { -1e200 }, high = { 2 } }, "values", "-1e+200")
+    end
+    local two = { values = { 1, 2 } }
+    refuses("parallel", { axes = { { name = "lr", values = { 1e200, 2 } }, two }, color = { 1, 2 } }, "'lr'", "1e+200")
+    refuses("parallel", { axes = { two, two }, color = { 1, 1e200 } }, "color", "1e+200")
+    raises(function() mr.plot.lines{ y = { 1, 2 }, hlines = { 1e200 } } end, "hlines", "1e+200", "1e150")
+    raises(function() mr.plot.lines{ y = { 1, 2 }, ylog = true, yrange = { 1e-200, 1 } } end, "yrange", "1e-150")
+    check(mr.plot.lines{ y = { 1e150, -1e150, nan, inf } }, "numbers up to the limit, NaN and infinity are drawn")
   end)
 
   draws("draws powers as straight lines on logarithmic axes", function()
@@ -438,7 +478,7 @@ end)
 
 draws("extreme numbers in mr.plot.lines give a complete picture", function()
   for _, y in ipairs{ { 5e-324, 1e-323 }, { 1, 1 + 1e-15 }, { math.maxinteger, 1 }, { 1e-100, 1e100 },
-    { 1, 1e308 }, { 3 } } do
+    { 1, 1e150 }, { 3 } } do
     local svg = svg_of(mr.plot.lines{ y = y, ylog = y[2] == 1e100 })
     check(svg:find("</svg>", 1, true), "a whole picture")
   end

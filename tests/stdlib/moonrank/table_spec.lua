@@ -14,6 +14,13 @@ it("mr.table aligns words to the left and numbers to the right", function()
   }, "\n"))
 end)
 
+it("mr.table refuses a row with more values than columns, and a column name that is given twice", function()
+  raises(function() mr.table{ columns = { "a", "b" }, rows = { { 1, 2 }, { 1, 2, "x" } } } end, "row 2", "3", "'x'")
+  raises(function() mr.table{ columns = { "a", "b" }, rows = { { 1, 2, [5] = 3 } } } end, "row 1", "5", "columns")
+  raises(function() mr.table{ columns = { "a" }, rows = { { [0] = 7 } } } end, "row 1", "0", "7")
+  raises(function() mr.table{ columns = { "a", "b", "a" }, rows = { { 1, 2, 3 } } } end, "columns", "'a'", "twice")
+end)
+
 it("mr.table aligns by letters, not bytes", function()
   local t = mr.table{ columns = { "name", "x" }, rows = { { "Järvelin", 1 }, { "Li", 2 } } }
   equal(tostring(t), table.concat({ "name      x", "--------  -", "Järvelin  1", "Li        2" }, "\n"))

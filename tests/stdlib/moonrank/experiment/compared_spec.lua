@@ -38,6 +38,8 @@ it("mr.experiment.compared compares each row with the reference that has the row
     equal(changes, { "none", 0.125, -0.125, "none", 0.25, -0.25 })
     equal(means[5], 0.75 + 2.5 / 64)
     equal({ found.rows[5].runs, found.rows[5].n, found.rows[5].lists }, { 2, 4, 8 })
+    local record = found.table:records()[5]
+    equal({ record["compared lists"], record.lists }, { 4, 8 })
     equal(found.caption, "")
     says(found.text, "nsr 2, minmax (+0.2500)", "nsr 2, mean (-0.2500)")
   end)

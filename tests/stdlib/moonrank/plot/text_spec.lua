@@ -22,6 +22,7 @@ local texts = {
   "\\U+221e", "$HOME $(id)", "$d1", "#c", "a; b", "`id`", "`", "a & b < c > d",
   "é → 日本 ∞", "two  spaces", "EOD", "two\nlines", "x'y\nz'w'", "'\n%'", "plot sin(x)", "system('x')", "!ls",
   "[%", "a'.'b", "]]>", "a ]]> b]]]>", "]]&gt;",
+  "x's @GPVAL_TERM", "it's @x", "'a' @x", "Li's loss, ndcg@10", "'{ @x", "'}", "a'`id`", "@", "@@x'@x",
 }
 
 -- Counts how often each text occurs in an SVG.

@@ -368,3 +368,16 @@ it("results:compare raises an error if the value is not numeric", function()
     { loss = mr.choice{ "a", "b" }, fold = mr.range(1, 2), kind = mr.choice{ "x", "y" } })
   raises(function() s:compare{ by = "loss", value = "kind" } end, "results:compare", "kind")
 end)
+
+it("tables of results call a parameter differently if its name is that of another column", function()
+  local s = mr.sweep{ name = "names", store = folder .. "/names.db", progress = false, metric = "ndcg",
+    direction = "maximize", space = { p = mr.choice{ 0.1, 0.1000000001 }, mean = mr.choice{ 1, 2 },
+      trials = mr.choice{ 1, 2, 3 } }, run = function(trial) return { ndcg = trial.p * trial.mean + trial.trials } end }
+  equal(s:compare{ by = "p" }.columns[1], "parameter p")
+  local record = s:compare{ by = "p" }:records()[1]
+  check(record.p < 1 and record["parameter p"] == 0.1, "both columns have their numbers")
+  equal(s:compare{ by = "mean" }.columns[1], "parameter mean")
+  local best = s:best("p", { over = "mean" })
+  equal({ best.columns[1], best.columns[2], best.columns[3] }, { "p", "parameter trials", "trials" })
+  equal(s:pivot{ rows = "mean", columns = "p" }.columns, { "mean", "0.10000000000000001", "0.1000000001" })
+end)
