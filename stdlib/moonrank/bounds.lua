@@ -359,7 +359,8 @@ function M.weighted(what, options)
 end
 
 ---Defines a bound of your own, and returns the bound. Its name is then accepted wherever a built-in
----bound's is. A built-in bound's name is an error; a name of your own may be defined again. `f` is
+---bound's is. It is made of letters, digits and _, and does not begin with a digit. A built-in bound's
+---name is an error; a name of your own may be defined again. `f` is
 ---a function of the score (one smooth metric value per list) and of statistics of the lists. The
 ---gradient comes from the tensor operations that `f` uses. The bounded value must keep the metric's
 ---direction. `f` does not receive lists on which no ordering changes the metric. `f` may also be a
@@ -372,11 +373,9 @@ end
 ---local f = function(score, stats) return (score - stats.min) / (stats.max - stats.min):sqrt() end
 ---mr.bounds.define("sqrt_range", f).name   --> sqrt_range
 function M.define(name, f, about)
-  check.expect(type(name) == "string", "mr.bounds.define", "name", name, "a text")
+  check.new_name("mr.bounds.define", name, registry.builtin(name) and "a bound of the library" or nil)
   local is_bound = getmetatable(f) == Bound
   check.expect(type(f) == "function" or is_bound, "mr.bounds.define", "f", f, "a function or a bound")
-  check.expect(not registry.builtin(name), "mr.bounds.define", "name", name,
-    "another name, because this is the name of a bound of the library")
   about = about and registry.about:read("mr.bounds.define", about)
   if about then about.formula = about.formula or name end
   local defined = is_bound and bound(name, f.apply, f.options) or from_function(name, f)
