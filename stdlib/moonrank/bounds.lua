@@ -267,7 +267,7 @@ local function from_function(name, f)
   local made = bound(name, function(score, metric, lists)
     return list_stats.where_counted(metric, lists, score, function(of_counted, part)
       local value = f(of_counted, M.stats(metric, part, { dtype = score.dtype, device = score.device }))
-      return check.one_per("list", "bound " .. name, value, part.count)
+      return check.one_per("list", "bound " .. name, value, part.count):to(score.dtype)
     end)
   end)
   rawset(made, "raw", f)
@@ -279,6 +279,27 @@ local slopes_options = declare("mr.bounds.SlopesOptions", {
   { "at", "mr.Tensor", class = "mr.Tensor", shown = "the metric's expectation",
     help = "score of each list at which a bound that is not affine has its slope taken" },
 }, stats_options)
+
+-- Returns the slope of a bound for every list. `checked` gets the bound, the scores and the bounded values, which it
+-- returns or refuses.
+local function slopes_of(of, metric, lists, o, checked)
+  local whole = whole_lists.of(lists)
+  if whole then
+    check.leave_out("mr.bounds.slopes", "at", not of.affine and o.at or nil, "the lists are of interactions and have "
+      .. "only a sample of the items, so the metric of all items is not known (in a loss: slope_at = 'expectation')")
+    return whole:slopes(of, metric, o)
+  end
+  local counted = list_stats.counted(metric, lists, o.device)
+  if #counted == 0 then return list_stats.weights(metric, lists, o.dtype, o.device) end
+  local part = lists:select(counted:to("cpu"))
+  local _ <close> = scope.recording("a bound", true)
+  local kind = { dtype = o.dtype, device = o.device }
+  local at = o.at and o.at:detach():to(o.dtype):to(o.device):rows(counted)
+  local score = (at or M.stats(metric, part, kind).expectation):requires_grad()
+  local value = checked(of, score, of.apply(score, metric, part))
+  if value.tracked then value:sum():backward() end
+  return core.put_rows(score.grad or score:detach() * 0, counted, lists.count)
+end
 
 ---Returns the slope of a bound for every list: the derivative of the bounded value with respect to
 ---the score. The slope is the list's weight in training. An affine bound has the same slope at
@@ -296,24 +317,11 @@ function M.slopes(what, metric, lists, options)
   local o = slopes_options:read("mr.bounds.slopes", options)
   metric = metrics.parse(metric)
   if o.at then check.length("mr.bounds.slopes", "at", #o.at, lists.count, "one for each list") end
-  local whole = whole_lists.of(lists)
-  if whole then
-    local of = M.resolve(what)
-    check.leave_out("mr.bounds.slopes", "at", not of.affine and o.at or nil, "the lists are of interactions and have "
-      .. "only a sample of the items, so the metric of all items is not known (in a loss: slope_at = 'expectation')")
-    return whole:slopes(of, metric, o)
-  end
-  local counted = list_stats.counted(metric, lists, o.device)
-  if #counted == 0 then return list_stats.weights(metric, lists, o.dtype, o.device) end
-  local part = lists:select(counted:to("cpu"))
-  local _ <close> = scope.recording("a bound", true)
-  local kind = { dtype = o.dtype, device = o.device }
-  local at = o.at and o.at:detach():to(o.dtype):to(o.device):rows(counted)
-  local score = (at or M.stats(metric, part, kind).expectation):requires_grad()
-  local value = M.resolve(what).apply(score, metric, part)
-  if value.tracked then value:sum():backward() end
-  return core.put_rows(score.grad or score * 0, counted, lists.count)
+  return slopes_of(M.resolve(what), metric, lists, o, function(_, _, value) return value end)
 end
+
+-- Like mr.bounds.slopes, for losses: raises an error if the bound has no gradient. `o` has dtype, device and `at`.
+function Bound:_slopes(metric, lists, o) return slopes_of(self, metric, lists, o, list_stats.with_gradient) end
 
 local weighted_options = declare("mr.bounds.WeightedOptions", {
   { "cap", "number", above = 0, infinite = true, help = "largest slope of a list" },
