@@ -301,6 +301,7 @@ function M.declared(declarations)
       error(("mr.args: a key of the table options is %s, expected the name of an option: mr.args{nsr = 1}"):format(
         check.found(name)), 3)
     end
+    check.identifier("mr.args", "the name of an option", name)
     declared[name] = declared_of(name, value)
   end
   declared.device = declared.device or device

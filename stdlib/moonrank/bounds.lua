@@ -267,7 +267,7 @@ local function from_function(name, f)
   local made = bound(name, function(score, metric, lists)
     return list_stats.where_counted(metric, lists, score, function(of_counted, part)
       local value = f(of_counted, M.stats(metric, part, { dtype = score.dtype, device = score.device }))
-      return check.one_per("list", "bound " .. name, value, part.count)
+      return check.one_per("list", "bound " .. name, value, part.count):to(score.dtype)
     end)
   end)
   rawset(made, "raw", f)
@@ -279,6 +279,27 @@ local slopes_options = declare("mr.bounds.SlopesOptions", {
   { "at", "mr.Tensor", class = "mr.Tensor", shown = "the metric's expectation",
     help = "score of each list at which a bound that is not affine has its slope taken" },
 }, stats_options)
+
+-- Returns the slope of a bound for every list. `checked` gets the bound, the scores and the bounded values, which it
+-- returns or refuses.
+local function slopes_of(of, metric, lists, o, checked)
+  local whole = whole_lists.of(lists)
+  if whole then
+    check.leave_out("mr.bounds.slopes", "at", not of.affine and o.at or nil, "the lists are of interactions and have "
+      .. "only a sample of the items, so the metric of all items is not known (in a loss: slope_at = 'expectation')")
+    return whole:slopes(of, metric, o)
+  end
+  local counted = list_stats.counted(metric, lists, o.device)
+  if #counted == 0 then return list_stats.weights(metric, lists, o.dtype, o.device) end
+  local part = lists:select(counted:to("cpu"))
+  local _ <close> = scope.recording("a bound", true)
+  local kind = { dtype = o.dtype, device = o.device }
+  local at = o.at and o.at:detach():to(o.dtype):to(o.device):rows(counted)
+  local score = (at or M.stats(metric, part, kind).expectation):requires_grad()
+  local value = checked(of, score, of.apply(score, metric, part))
+  if value.tracked then value:sum():backward() end
+  return core.put_rows(score.grad or score:detach() * 0, counted, lists.count)
+end
 
 ---Returns the slope of a bound for every list: the derivative of the bounded value with respect to
 ---the score. The slope is the list's weight in training. An affine bound has the same slope at
@@ -296,24 +317,11 @@ function M.slopes(what, metric, lists, options)
   local o = slopes_options:read("mr.bounds.slopes", options)
   metric = metrics.parse(metric)
   if o.at then check.length("mr.bounds.slopes", "at", #o.at, lists.count, "one for each list") end
-  local whole = whole_lists.of(lists)
-  if whole then
-    local of = M.resolve(what)
-    check.leave_out("mr.bounds.slopes", "at", not of.affine and o.at or nil, "the lists are of interactions and have "
-      .. "only a sample of the items, so the metric of all items is not known (in a loss: slope_at = 'expectation')")
-    return whole:slopes(of, metric, o)
-  end
-  local counted = list_stats.counted(metric, lists, o.device)
-  if #counted == 0 then return list_stats.weights(metric, lists, o.dtype, o.device) end
-  local part = lists:select(counted:to("cpu"))
-  local _ <close> = scope.recording("a bound", true)
-  local kind = { dtype = o.dtype, device = o.device }
-  local at = o.at and o.at:detach():to(o.dtype):to(o.device):rows(counted)
-  local score = (at or M.stats(metric, part, kind).expectation):requires_grad()
-  local value = M.resolve(what).apply(score, metric, part)
-  if value.tracked then value:sum():backward() end
-  return core.put_rows(score.grad or score * 0, counted, lists.count)
+  return slopes_of(M.resolve(what), metric, lists, o, function(_, _, value) return value end)
 end
+
+-- Like mr.bounds.slopes, for losses: raises an error if the bound has no gradient. `o` has dtype, device and `at`.
+function Bound:_slopes(metric, lists, o) return slopes_of(self, metric, lists, o, list_stats.with_gradient) end
 
 local weighted_options = declare("mr.bounds.WeightedOptions", {
   { "cap", "number", above = 0, infinite = true, help = "largest slope of a list" },
@@ -359,7 +367,8 @@ function M.weighted(what, options)
 end
 
 ---Defines a bound of your own, and returns the bound. Its name is then accepted wherever a built-in
----bound's is. A built-in bound's name is an error; a name of your own may be defined again. `f` is
+---bound's is. It is made of letters, digits and _, and does not begin with a digit. A built-in bound's
+---name is an error; a name of your own may be defined again. `f` is
 ---a function of the score (one smooth metric value per list) and of statistics of the lists. The
 ---gradient comes from the tensor operations that `f` uses. The bounded value must keep the metric's
 ---direction. `f` does not receive lists on which no ordering changes the metric. `f` may also be a
@@ -372,11 +381,9 @@ end
 ---local f = function(score, stats) return (score - stats.min) / (stats.max - stats.min):sqrt() end
 ---mr.bounds.define("sqrt_range", f).name   --> sqrt_range
 function M.define(name, f, about)
-  check.expect(type(name) == "string", "mr.bounds.define", "name", name, "a text")
+  check.new_name("mr.bounds.define", name, registry.builtin(name) and "a bound of the library" or nil)
   local is_bound = getmetatable(f) == Bound
   check.expect(type(f) == "function" or is_bound, "mr.bounds.define", "f", f, "a function or a bound")
-  check.expect(not registry.builtin(name), "mr.bounds.define", "name", name,
-    "another name, because this is the name of a bound of the library")
   about = about and registry.about:read("mr.bounds.define", about)
   if about then about.formula = about.formula or name end
   local defined = is_bound and bound(name, f.apply, f.options) or from_function(name, f)

@@ -129,11 +129,13 @@ function M.identifier(where, name, value)
     "letters, digits and _, and no digit at the beginning")
 end
 
----Raises an error if `name` is not made of letters, digits and _, begins with a digit, or has an owner.
+---Raises an error if `name` is not made of letters, digits and _, begins with a digit, is a keyword of Lua, or has an
+---owner. Scripts could not write other names in `mr.losses.NAME{}` or in texts such as "NAME@10".
 ---@param name any       name that the script gives to a definition of its own
 ---@param owner? string  what has this name already and cannot be replaced
 function M.new_name(where, name, owner)
   M.identifier(where, "name", name)
+  M.expect(load("local " .. name), where, "name", name, "another name, because this is a keyword of Lua")
   M.expect(not owner, where, "name", name, "another name, because this is the name of %s", owner)
 end
 

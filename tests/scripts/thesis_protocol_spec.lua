@@ -301,13 +301,12 @@ it("protocol.bound gives the distribution bound the steepness of Eq. 3.13 and 30
   equal({ whole(at_top(1000, 1000)), whole(at_top(1000, 1001)) }, { true, false })
 end)
 
-it("better.lua makes exact bounds of a better ranker by form and beta; protocol.bound keeps other names", function()
+it("better.lua makes exact bounds of a better ranker by form and beta; protocol.bound keeps names", function()
   equal(protocol.bound("minmax", 10), "minmax")
   equal(protocol.bound("distribution_logit", 10), "distribution_logit")
   -- Random rankings of two rows, one relevant, with weights e^(beta grade): the relevant row is first with probability
   -- e / (1 + e) if beta is 1.
-  local function value(name, scores)
-    local bound = mr.bounds.resolve(protocol.bound(name, 10))
+  local function value(bound, scores)
     return bound.apply(mr.tensor({ scores }, { dtype = "float64" }), "ndcg", mr.lists{ { 1, 0 } }):item()
   end
   local values = { 1, math.log(2) / math.log(3) }
@@ -316,8 +315,8 @@ it("better.lua makes exact bounds of a better ranker by form and beta; protocol.
   local function sigma(x) return 1 / (1 + math.exp(-x)) end
   local function F(x) return top * sigma(8 / sd * (x - values[1])) + (1 - top) * sigma(8 / sd * (x - values[2])) end
   local better = dofile "scripts/thesis/better.lua"
-  near(value(better.bound("distribution", 1), 0.9), F(0.9), 1e-6)
-  near(value(better.bound("distribution_logit", 1), 0.9), math.log(F(0.9) / (1 - F(0.9))), 1e-5)
+  near(value(better.made[better.bound("distribution", 1)], 0.9), F(0.9), 1e-6)
+  near(value(better.made[better.bound("distribution_logit", 1)], 0.9), math.log(F(0.9) / (1 - F(0.9))), 1e-5)
 end)
 
 -- Chooses a learning rate where validation falls with the distance from `peak`.

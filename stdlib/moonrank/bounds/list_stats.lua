@@ -1,6 +1,7 @@
 -- Chooses where statistics of a metric over all rankings of a list come from: closed forms, or estimates from
 -- orders of the list. `of` returns the functions to use for a metric.
 local core = require "moonrank.core"
+local check = require "moonrank.check"
 local estimate = require "moonrank.bounds.estimate"
 
 local M = {}
@@ -67,6 +68,19 @@ function M.where_counted(metric, lists, score, f)
   if #counted == 0 then return score * 0 end
   local value = f(core.distinct_rows(score, counted), lists:select(counted:to("cpu")))
   return core.put_rows(value, counted, lists.count)
+end
+
+---Returns a bounded value. Raises an error if the bound loses the gradient of its score, because a loss could then not
+---train a model.
+---@param bound mr.Bound
+---@param score mr.Tensor  [lists]
+---@param value mr.Tensor  [lists]
+---@return mr.Tensor value
+function M.with_gradient(bound, score, value)
+  if value.tracked or not score.tracked then return value end
+  check.fail_in_call("bound '%s' has no gradient: its values do not depend on the score by operations that have "
+    .. "derivatives. Comparisons such as score:gt(0.5), score:item() and score:detach() have none. Replace a jump by a "
+    .. "smooth step, such as ((score - 0.5) * 20):sigmoid(), and test the bound with mr.bounds.check", bound.name)
 end
 
 return M

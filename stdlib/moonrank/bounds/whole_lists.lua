@@ -44,7 +44,7 @@ local function line_of(self, bound, metric, kind)
   self._lines[bound] = lines
   if not lines[key] then
     local zeros = core.full({ #self._relevant }, 0, kind.dtype, kind.device)
-    lines[key] = { slope = require("moonrank.bounds").slopes(bound, metric, self:lists(), kind),
+    lines[key] = { slope = bound:_slopes(metric, self:lists(), kind),
       offset = bound.affine and bound.apply(zeros, metric, self:lists()) }
   end
   return lines[key]

@@ -68,7 +68,7 @@ local function made_of(o)
   if o.users then check.length("mr.data.dataset", "users", #o.users, o.lists.count, "one for each list") end
   o.count, o.missing = o.lists.count, nil
   return setmetatable(absent_as_false(o,
-    { "features", "users", "items", "categories", "levels", "ids", "_rated" }), Dataset)
+    { "features", "users", "items", "categories", "levels", "ids", "_rated", "_binary" }), Dataset)
 end
 
 ---Makes a dataset like mr.data.dataset, but without the check for NaN and infinite features. Use it
@@ -76,10 +76,23 @@ end
 ---@param parts mr.data.DatasetOptions
 function M.new(parts) return made_of(dataset_options:read("mr.data.dataset", parts)) end
 
--- Copies the record of which items each user rated (mr.data.Rated) to a dataset of the same users and items.
-local function with_ratings(made, of)
-  made._rated = of._rated
+-- Copies to a dataset of the same users and items the record of which items each user rated (mr.data.Rated), and
+-- whether a threshold already turned the grades into 0 and 1.
+local function with_origin(made, of)
+  made._rated, made._binary = of._rated, of._binary
   return made
+end
+
+---Raises an error about a second threshold that would give all grades 0 and 1 the same value. Nothing is raised for a
+---threshold above 0 and up to 1, which leaves these grades as they are.
+---@param where string       function name for the message
+---@param threshold number
+---@param things string      what has the grades: "rows" or "ratings"
+function M.check_second_threshold(where, threshold, things)
+  if threshold > 0 and threshold <= 1 then return end
+  check.fail("%s: threshold is %.14g, but an earlier call of binarize already turned the grades into 0 and 1, so that "
+    .. "%s of the %s would be relevant. Call binarize once, with the original %s", where, threshold,
+    threshold > 1 and "none" or "all", things, things == "rows" and "grades" or things)
 end
 
 ---Makes a dataset of lists with features, or with users (one per list) and items (one per row). NaN
@@ -118,8 +131,9 @@ function M.with(set, changes)
   local parts = { lists = set.lists, name = set.name, levels = set.levels or nil, ids = set.ids or nil }
   for _, name in ipairs(inputs) do parts[name] = set[name] or nil end
   for name, value in pairs(changes) do parts[name] = value or nil end
-  local made = M.new(parts)
-  return (changes.users == nil and changes.items == nil) and with_ratings(made, set) or made
+  local made = with_origin(M.new(parts), set)
+  if changes.users ~= nil or changes.items ~= nil then made._rated = false end
+  return made
 end
 
 ---Returns true if the value is an mr.Dataset, whose batches depend only on the options of the iteration. It is false
@@ -322,12 +336,13 @@ end
 function Dataset:to(device)
   local parts = whole(self, device)
   parts.size, parts.name, parts.levels, parts.ids = nil, self.name, self.levels or nil, self.ids or nil
-  return with_ratings(M.new(parts), self)
+  return with_origin(M.new(parts), self)
 end
 
 ---Returns a copy of the dataset with grades 1 and 0: 1 where the grade is at least `threshold`. The
 ---threshold "top" is the highest grade of the dataset. "top_of_list" is the highest grade of each
----list; if all rows of a list have the same grade, all of them become 1.
+---list; if all rows of a list have the same grade, all of them become 1. A second call with a number
+---above 1, or with 0 or less, is an error, because the grades are 0 and 1 by then.
 ---@param threshold number|"top"|"top_of_list"
 ---@return mr.Dataset
 ---Example:
@@ -344,8 +359,11 @@ function Dataset:binarize(threshold)
   else
     check.expect(type(threshold) == "number" and threshold == threshold, "dataset:binarize", "threshold", threshold,
       "a number, 'top' or 'top_of_list'")
+    if self._binary then M.check_second_threshold("dataset:binarize", threshold, "rows") end
   end
-  return M.with(self, { lists = lists:with_relevance(lists.relevance:ge(threshold)) })
+  local binary = M.with(self, { lists = lists:with_relevance(lists.relevance:ge(threshold)) })
+  binary._binary = true
+  return binary
 end
 
 ---Returns a copy of the dataset with other grades, for example with the profit of each item as its
@@ -357,7 +375,11 @@ end
 ---local set = mr.data.dataset{lists = mr.lists{{2, 0, 1}}}
 ---set:with_relevance(set.lists.relevance * 10).lists.relevance   --> {20, 0, 10}  mr.Tensor {3} float32
 ---```
-function Dataset:with_relevance(relevance) return M.with(self, { lists = self.lists:with_relevance(relevance) }) end
+function Dataset:with_relevance(relevance)
+  local graded = M.with(self, { lists = self.lists:with_relevance(relevance) })
+  graded._binary = false
+  return graded
+end
 
 ---Returns the mean and the standard deviation of every feature, in float64, over the rows where the
 ---feature is not missing (NaN). A feature that is constant, or missing in all rows, gets deviation
@@ -427,7 +449,9 @@ end
 function M.chosen(self, numbers, name)
   local batch = batch_of(self, core.tensor(numbers, "int64", "cpu"), 1, #numbers, "cpu")
   batch.size, batch.name, batch.levels, batch.ids = nil, name, self.levels or nil, self.ids or nil
-  return M.new(batch)
+  local set = M.new(batch)
+  set._binary = self._binary
+  return set
 end
 
 local function in_order(self, numbers, name)

@@ -48,5 +48,8 @@ return function(parts, name)
     end
     if #all > 0 then joined[input] = input == "lists" and core.join_lists(all) or joined_rows(input, parts, all) end
   end
-  return dataset.new(joined)
+  local set = dataset.new(joined)
+  set._binary = true
+  for _, part in ipairs(parts) do set._binary = set._binary and part._binary end
+  return set
 end

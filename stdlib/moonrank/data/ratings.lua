@@ -51,13 +51,12 @@ function M.new(name, read)
     _titles = false,  -- default for :titles: folder and name of the titles' file, and its column of item ids
     _range = false,
     _rated = false,  -- after a call of :binarize, the ratings before it; else false
-    _from = false,  -- after a call of :binarize, the threshold in `_rated`: ratings of at least this value are relevant
     _kept = {},
   }, Ratings)
 end
 
 -- Returns the grades after :binarize. They are computed when `value` is read, because folds do not need them.
-local function binary_grades(self) return self._rated:ge(self._from) end
+local function binary_grades(self) return self._rated:ge(self.threshold) end
 
 function Ratings:get_value()
   rawset(self, "value", binary_grades(self))
@@ -144,30 +143,24 @@ end
 local function threshold_words(self)
   local range = self:range()
   if not range or range[2] >= self.threshold then return "" end
-  if self.threshold == math.huge then
-    return ". After ratings:binarize, the ratings are 0 and 1: call ratings:binarize only once"
-  end
   return (". No rating is %.14g or more, and the largest is %.14g: call ratings:binarize(%.14g)"):format(
     self.threshold, range[2], usual_threshold(self))
 end
 
 ---Returns a copy of the ratings in which each rating becomes a grade: 1 (relevant) if the rating is
----at least `threshold`, else 0.
+---at least `threshold`, else 0. Call it once. A second call with a threshold above 1, or of 0 or less,
+---is an error, because the ratings are 0 and 1 by then.
 ---@param threshold number
 ---@return mr.Ratings
 ---Example: `mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4).users   --> 30`
 function Ratings:binarize(threshold)
   check.expect(type(threshold) == "number" and threshold == threshold, "ratings:binarize", "threshold", threshold,
     "a number")
-  local before = threshold
-  if self.binary then  -- an earlier call of :binarize already turned the ratings into grades 0 and 1
-    before = threshold > 1 and math.huge or threshold <= 0 and -math.huge or self.threshold
+  if self.binary then
+    dataset.check_second_threshold("ratings:binarize", threshold, "ratings")
+    return changed(self, {})
   end
-  -- The field `value` (grades 0 and 1) exists only if a script has read it since the call of :binarize. The script may
-  -- have changed these grades, so they are used instead of the original ratings.
-  local value = rawget(self, "value")
-  local copy = changed(self, { binary = true, threshold = before, _rated = value or self._rated,
-    _from = value and threshold or before, _range = self.binary and self:range() })
+  local copy = changed(self, { binary = true, threshold = threshold, _rated = self.value, _range = false })
   copy.value = nil
   return copy
 end
@@ -253,7 +246,7 @@ function Ratings:kept(grades, unrated)
   elseif not self._kept[key] then
     local rated = not grades and not rawget(self, "value") and self._rated
     self._kept[key] = core.positives(self.user, self.item, rated or self.value, self.timestamp or none,
-      self.part or none, self.users, self.items, rated and in_single_precision(self._from) or 1, self.least, grades)
+      self.part or none, self.users, self.items, rated and in_single_precision(self.threshold) or 1, self.least, grades)
   end
   return self._kept[key]
 end
@@ -293,7 +286,7 @@ local function make_fold(self, o, number)
     local of = made[name]
     local set = dataset.new{ lists = of.lists, users = of.users, items = of.items, name = name,
       ids = { users = self.user_ids, items = self.item_ids } }
-    set._rated = rated(name)
+    set._rated, set._binary = rated(name), self.binary
     return set
   end
   return folds.new{

@@ -96,6 +96,11 @@ function Epochs:loss_of(batch)
   step:begin(batch)
   local ok, value, counted = pcall(self._objective.of_batch, self._objective, batch)
   if not ok then step:failed(value) end
+  if counted > 0 and not value.tracked then
+    check.fail("mr.fit: loss '%s' has no gradient: its value does not depend on the model's parameters by operations "
+      .. "that have derivatives. Comparisons, x:item() and x:detach() have none. Test the loss with mr.gradcheck",
+      tostring(check.field(self._plan.loss, "name") or "of the script"))
+  end
   if self._on_cpu and counted > 0 then step:expect_finite(value:item()) end
   return value, counted
 end

@@ -241,7 +241,8 @@ local function applied(bound)
   if bound.name == "none" then return bound.apply end
   return function(score, metric, lists)
     local whole = whole_lists.of(lists)
-    return whole and whole:bounded(bound, score, metric) or bound.apply(score, metric, lists)
+    local value = whole and whole:bounded(bound, score, metric) or bound.apply(score, metric, lists)
+    return list_stats.with_gradient(bound, score, value)
   end
 end
 
@@ -260,7 +261,7 @@ end
 
 local function slopes(bound, of, lists, score, at)
   local value = at == "value" and not bound.affine and of(score:detach(), lists) or nil
-  return require("moonrank.bounds").slopes(bound, of, lists, { dtype = score.dtype, device = score.device, at = value })
+  return bound:_slopes(of, lists, { dtype = score.dtype, device = score.device, at = value })
 end
 
 ---Describes a loss that is multiplied by the slope of its bound, for M.by_slope.

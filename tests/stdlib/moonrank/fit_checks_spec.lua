@@ -134,6 +134,27 @@ local function loss_of(name, f)
   return mr.losses.define(name, { direction = "minimize", smooth = f })()
 end
 
+it("a bound or a loss without a gradient is named in the error, with what to do", function()
+  local function step(score) return score:gt(0.5):to "float32" end
+  mr.bounds.define("spec_jump", step)
+  mr.bounds.define("spec_detached_jump", function(score, stats) return score:detach() - stats.min end)
+  local function fit(loss)
+    mr.fit{ model = mr.models.linear{ inputs = 6, seed = 1 }, loss = loss, train = queries(6), epochs = 1,
+      progress = false }
+  end
+  local capped = mr.bounds.weighted("spec_jump", { cap = 1 })
+  for name, bound in pairs{ spec_jump = "spec_jump", spec_detached_jump = "spec_detached_jump", ["function"] = step,
+    ["spec_jump %(cap 1%)"] = capped } do
+    for _, loss in ipairs{ "ndcg", "ap", "ranknet", "lambdarank", "softmax_cross_entropy" } do
+      local message = raises(function() fit(mr.losses[loss]{ bound = bound }) end, "bound", "no gradient", "smooth")
+      check(message:find("bound '" .. name .. "'"), message)
+    end
+  end
+  fit(mr.losses.policy_gradient{ bound = "spec_jump", samples = 2 })  -- needs values of the bound, but no gradient
+  raises(function() fit(loss_of("spec_constant", function(scores, lists) return lists:sum(scores:detach()) end)) end,
+    "loss 'spec_constant'", "no gradient", "mr.gradcheck")
+end)
+
 describe("a NaN during mr.fit", function()
   local function fit(options)
     local all = { model = mr.models.linear{ inputs = 6, seed = 1 }, loss = mr.losses.ndcg(), train = queries(6),

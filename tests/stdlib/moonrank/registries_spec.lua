@@ -39,6 +39,29 @@ describe("a metric, bound or loss that a script defines", function()
   end)
 end)
 
+it("a name that cannot be written again is refused by everything that a script can name", function()
+  local function f(score) return score end
+  local defines = {
+    ["mr.bounds.define"] = function(name) mr.bounds.define(name, f) end,
+    ["mr.losses.define"] = function(name) mr.losses.define(name, { direction = "maximize", smooth = f }) end,
+    ["mr.metrics.define"] = function(name) mr.metrics.define(name, f) end,
+    ["mr.models.define"] = function(name) mr.models.define(name, { parameters = f, forward = f }) end,
+    ["mr.args"] = function(name) require("moonrank.args").args({ [name] = 1 }, {}) end,
+    ["mr.sweep"] = function(name) mr.sweep{ name = "x", space = { [name] = mr.choice{ 1 } }, run = f } end,
+  }
+  for _, define in pairs(defines) do
+    for _, name in ipairs{ "", " ", "a b", "a(b)", "a-b", "a.b", "a,b", "a:b", "a@10", "a[b]", "2a", "é", "a\n" } do
+      raises(function() define(name) end, "name", "letters")
+    end
+  end
+  for _, where in ipairs{ "mr.bounds.define", "mr.losses.define", "mr.metrics.define", "mr.models.define" } do
+    for _, name in ipairs{ "end", "nil", "goto" } do
+      raises(function() defines[where](name) end, "name", "'" .. name .. "'", "keyword")
+    end
+    raises(function() defines[where](3) end, "name", "3")
+  end
+end)
+
 -- Returns the output of a program that first adds an entry by the code `add`, and then runs the code `use`, which
 -- raises an error.
 local function said(add, use)

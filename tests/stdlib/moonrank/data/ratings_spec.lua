@@ -91,7 +91,7 @@ it("ratings:folds names the field with a wrong dtype in ratings that a script ch
 end)
 
 it("ratings:binarize gives the same grades and folds whether or not a script reads `value` before", function()
-  for _, thresholds in ipairs{ { 4 }, { 3.5, 1 }, { 3.5, 0 }, { 3.5, 2 }, { 3.5, 0.5, 1 }, { 3.7 } } do
+  for _, thresholds in ipairs{ { 4 }, { 3.5, 1 }, { 3.5, 0.5, 1 }, { 3.7 } } do
     local unread, read, values = ratings, ratings, ratings.value
     for _, threshold in ipairs(thresholds) do
       unread, read = unread:binarize(threshold), read:binarize(threshold)
@@ -99,12 +99,27 @@ it("ratings:binarize gives the same grades and folds whether or not a script rea
       equal(read.value:totable(), values:totable())
     end
     equal({ unread.fingerprint, unread.threshold, unread:range() }, { read.fingerprint, read.threshold, read:range() })
-    if thresholds[#thresholds] ~= 2 then
-      local a, b = unread:folds{ k = 2 }[1].train, read:folds{ k = 2 }[1].train
-      equal({ a.items:totable(), a.users:totable() }, { b.items:totable(), b.users:totable() })
-    end
+    local a, b = unread:folds{ k = 2 }[1].train, read:folds{ k = 2 }[1].train
+    equal({ a.items:totable(), a.users:totable() }, { b.items:totable(), b.users:totable() })
     equal(unread.value:totable(), values:totable())
   end
+end)
+
+it("a second threshold that would give all grades 0 and 1 the same value is an error", function()
+  local fold = binary:folds{ k = 2 }[1]
+  local queries = mr.data.synthetic{ kind = "queries", queries = 20 }
+  for _, threshold in ipairs{ 4, 5, 1.5, 0, -1, math.huge } do
+    for _, twice in ipairs{ binary, fold, fold.test, fold.train:concat(fold.test), fold.train:split{ share = 0.5 },
+      fold.test:to "cpu", queries:binarize(2), queries:binarize "top" } do
+      raises(function() twice:binarize(threshold) end, "binarize", "threshold", ("%.14g"):format(threshold),
+        threshold > 1 and "none" or "all", "once")
+    end
+  end
+  equal(fold:binarize(1).test.lists.relevance:totable(), fold.test.lists.relevance:totable())
+  local graded = queries:binarize(2):with_relevance(queries.lists.relevance):binarize(2)
+  equal(graded.lists.relevance:totable(), queries:binarize(2).lists.relevance:totable())
+  local rated = ratings:folds{ k = 2, grades = true }[1].train
+  check(rated:binarize(4).lists.relevance:sum():item() > 0, "folds with grades have the ratings")
 end)
 
 it("fold:summary counts lists, rows and users with too few items", function()
