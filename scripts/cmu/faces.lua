@@ -151,9 +151,9 @@ function M.results(args)
 end
 
 ---Returns the training runs of a system with one seed, in the order in which settings were tried.
----`studies` are from M.results. A run's `setting` is the number of its learning rate, penalty or depth, `number` is that
----of the run in the study. A classifier has `values.both`, the share of pairs whose two images are labelled right, and
----a regression `values.r2`.
+---`studies` are from M.results. A run's `setting` is the number of its learning rate, penalty or depth, and `number` is
+---that of the run in the study. A classifier has `values.both`, the share of pairs whose two images are labelled right,
+---and a regression `values.r2`.
 ---@return { results: mr.Results, number: integer, setting: integer, values: table<string, number> }[]
 function M.runs(studies, system, seed)
   local found = {}
