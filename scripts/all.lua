@@ -1,8 +1,10 @@
--- Makes one report of everything that is reproduced here: the thesis, five other documents, and the grid of losses
--- and bounds. The script makes missing training runs, then every table and figure. The report begins with a table of
--- claims and whether they hold. If the script is interrupted, the same command continues; each document keeps its runs
--- in a store of its own. With --kept no runs are made: sections show the runs that exist. Sections that lack runs, or
--- whose scripts train without storing runs, such as LambdaMART of the lecture, say so.
+-- Makes one report of everything that is reproduced here: the thesis, five other documents, and the grid of losses and
+-- bounds. The script makes missing training runs, then every table and figure. If it is interrupted, the same command
+-- continues.
+
+-- The report begins with a table of claims and whether they hold. Each document keeps its runs in a store of its own.
+-- With --kept no runs are made: sections show the runs that exist. Sections that lack runs, or whose scripts train
+-- without storing runs, such as LambdaMART of the lecture, say so.
 local here = arg[0]:match("^(.*/)") or "./"
 local mr = require "moonrank"
 local experiment, tools = mr.experiment, here .. "../docs/report/"

@@ -1,9 +1,10 @@
--- Does bounding a ranking loss, so that lists of all lengths have similar weight, make better rankings?
+-- Does bounding a ranking loss (Westerborg 2022), so that lists of all lengths have similar weight, make better
+-- rankings?
+
 -- Data: MovieLens ml-latest-small if it is found, else made-up ratings. One fold, one sampled negative per relevant
--- item.
--- Model: matrix factorisation. Each loss (nDCG, AP, nRBP) is trained without a bound and under the four bounds of
--- Westerborg (2022), and evaluated on the test part by its own metric. Changes and p-values compare with the loss
--- without a bound, paired by user.
+-- item. Model: matrix factorisation. Protocol: each loss (nDCG, AP, nRBP) is trained without a bound and under the four
+-- bounds of Westerborg (2022), and evaluated on the test part by its own metric. Changes and p-values compare with the
+-- loss without a bound, paired by user.
 local mr = require "moonrank"
 
 local args = mr.args{

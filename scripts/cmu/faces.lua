@@ -151,23 +151,19 @@ function M.results(args)
 end
 
 ---Returns the training runs of a system with one seed, in the order in which settings were tried.
----`studies` are from M.results. A run's `setting` is the number of its learning rate, penalty or depth,
----`number` that of the run in the study.
+---`studies` are from M.results. A run's `setting` is the number of its learning rate, penalty or depth, and `number` is
+---that of the run in the study. A classifier has `values.both`, the share of pairs whose two images are labelled right,
+---and a regression `values.r2`.
 ---@return { results: mr.Results, number: integer, setting: integer, values: table<string, number> }[]
 function M.runs(studies, system, seed)
   local found = {}
   for _, results in ipairs(studies) do
-    local columns, known = results:columns(), {}
-    for _, name in ipairs(columns:numbers()) do known[name] = columns:column("runs", name) end
-    for _, row in ipairs(columns:rows("runs", { system = system, split = seed })) do
-      local run = { results = results, values = {} }
-      for _, name in ipairs{ "number", "setting" } do run[name] = columns:column("runs", name)[row] end
-      -- A run of a classifier also has `both`, the share of pairs whose two images are labelled right. A run of a
-      -- regression also has `r2`. Other systems have neither value.
-      for _, name in ipairs{ "valid", "accuracy", "both", "r2" } do
-        run.values[name] = known[name] and known[name][row]
-      end
-      found[#found + 1] = run
+    local columns = results:columns()
+    for _, run in ipairs(experiment.runs(results, { system = system, split = seed })) do
+      local values = {}
+      for _, name in ipairs(columns:numbers()) do values[name] = columns:column("runs", name)[run.row] end
+      found[#found + 1] = { results = results, number = run.number, values = values,
+        setting = columns:column("runs", "setting")[run.row] }
     end
   end
   return found
@@ -216,21 +212,14 @@ function M.setting_text(args, studies, system, seed)
   return ("%s %g%s"):format(system.grid.name, M.value_of(args, system.name, chosen), edge and " (edge)" or "")
 end
 
----Prints a script's tables `o.tables` with their legends `o.legends`, and its text `o.text`. Returns them as a section
----of the report, with the intervals of table cells (`o.cells`), the figure's file and the studies that the script
----read.
-function M.finish(o)
-  local list = rawget(o.args, "studies")
-  local forced = table.concat(experiment.forced(list), "\n")
-  local text = forced == "" and o.text or o.text .. "\n\n" .. forced
-  for i, each in ipairs(o.tables) do
-    local legend = o.legends and o.legends[i]
-    print(("%s\n%s\n"):format(o.title, each) .. (legend and legend .. "\n" or ""))
-  end
-  print((o.args.made_up and "Made-up data, to see that the script runs (--smoke): none of the numbers is a result.\n"
-    or "") .. text)
-  if o.figure then print("Saved as " .. o.figure) end
-  return { text = text, tables = o.tables, legends = o.legends, cells = o.cells, figure = o.figure, studies = list }
+---Ends a script like `mr.experiment.finish`, with a title above its table. `figure` is the file of a figure, which has
+---been saved.
+function M.finish(args, title, figure, text, one)
+  print(title .. "\n")
+  local section = experiment.finish(args, nil, text, one)
+  if figure then print("Saved as " .. figure) end
+  section.figure = figure
+  return section
 end
 
 return M

@@ -23,32 +23,32 @@ local function likeness(x)
   return (turned:narrow(1, 1, width - 1) * turned:narrow(1, 2, width - 1)):mean():item() / (x * x):mean():item()
 end
 
+local by_pairs = "bootstrap over test pairs, some of which share an image"
 local coefficients = { "Rank LR", "Class LR", "Reg. LR-l1", "Reg. LR-l2" }
 
 ---Draws Figure 3: the weights of four linear models as images, with a table of their accuracies.
 function M.coefficients()
   local args = args_of(3, {})
   local results, size = faces.results(args), args.size
-  local row, lines = {}, {}
-  local cells = experiment.cells("bootstrap over test pairs, some of which share an image", 1)
+  local row, records = {}, {}
   for i, system in ipairs(coefficients) do
     local chosen = faces.chosen(results, system, 1)
     local weights = chosen.results:per_list(chosen.number, "weights")
     local x = weights:reshape(weights:numel() // size ^ 2 // 1, size, size)
     row[i] = { image = pictures.centred(x), text = system }
-    cells:note(i, "accuracy", experiment.over_lists(faces.right(results, system)))
-    lines[i] = { system, chosen.values.accuracy, weights:eq(0):double():mean():item(), likeness(x) }
+    records[i] = { system = system, zeros = weights:eq(0):double():mean():item(), likeness = likeness(x),
+      accuracy = { chosen.values.accuracy, table.unpack(experiment.over_lists(faces.right(results, system)) or {}) } }
   end
   pictures.save(args.out, { title = title_of(3, args), rows = { row }, side = 160 })
-  return faces.finish{ args = args, title = title_of(3, args), figure = args.out, text = ([[
+  return faces.finish(args, title_of(3, args), args.out, ([[
 %s The figure shows the weights of four linear models of the standardised pixels in three colours; grey is 0, and each
 picture is scaled to its largest weight. The paper finds the shape of the face in those of both logistic regressions,
 and more clearly in those of pairs.]]):format(faces.sentence_of(args)),
-    tables = { mr.table{ columns = { "system", "accuracy", "weights of 0", "likeness of neighbours" }, rows = lines,
-      formats = { accuracy = "%.4f", ["weights of 0"] = "%.3f", ["likeness of neighbours"] = "%.3f" } } },
-    cells = { cells }, legends = { [[
+    experiment.table{ records = records, by = by_pairs, runs = 1, columns = { { "system" },
+      { "accuracy", format = "%.4f" }, { "weights of 0", "zeros", format = "%.3f" },
+      { "likeness of neighbours", "likeness", format = "%.3f" } }, legend = [[
 accuracy: share of test pairs in the right order; weights of 0: share of the weights; likeness of neighbours: 1 where
-weights form areas, 0 where each pixel has its own.]] } }
+weights form areas, 0 where each pixel has its own.]] })
 end
 
 ---Draws Figure 4 or 5: loss on training pairs and accuracy on validation pairs by epoch, with one line
@@ -59,7 +59,7 @@ end
 function M.curves(number, system, features)
   local args = args_of(number, {}, features, true)
   local results = faces.results(args)
-  local losses, accuracies, lines = {}, {}, {}
+  local losses, accuracies, records = {}, {}, {}
   local chosen = faces.chosen(results, system, 1)
   for _, run in ipairs(faces.runs(results, system, 1)) do
     local reports = run.results:reports(run.number)
@@ -67,30 +67,29 @@ function M.curves(number, system, features)
     if reports.loss and reports.valid_auc then
       local rate = faces.value_of(args, system, run.setting)
       local name = ("rate %g%s"):format(rate, run.setting == chosen.setting and ", chosen" or "")
-      losses[#losses + 1] = { name = name, x = reports.loss.steps, y = reports.loss.values }
-      accuracies[#accuracies + 1] = { name = name, x = reports.valid_auc.steps, y = reports.valid_auc.values }
       local y, loss = reports.valid_auc.values, reports.loss.values
-      lines[#lines + 1] = { rate, loss[1], loss[#loss], y[1], math.max(table.unpack(y)), y[#y] }
+      losses[#losses + 1] = { name = name, x = reports.loss.steps, y = loss }
+      accuracies[#accuracies + 1] = { name = name, x = reports.valid_auc.steps, y = y }
+      records[#records + 1] = { rate = rate, ["loss, epoch 1"] = loss[1], ["loss, last"] = loss[#loss],
+        ["accuracy, epoch 1"] = y[1], ["accuracy, best"] = math.max(table.unpack(y)), ["accuracy, last"] = y[#y] }
     end
   end
-  table.sort(lines, function(a, b) return a[1] < b[1] end)
+  table.sort(records, function(a, b) return a.rate < b.rate end)
   local figure = mr.plot.facets{ columns = 1, width = 700, height = 620, title = title_of(number, args),
     mr.plot.lines{ series = losses, xlabel = "epoch", ylabel = "loss on training pairs" },
     mr.plot.lines{ series = accuracies, xlabel = "epoch", ylabel = "accuracy on validation pairs" } }
   figure:save(args.out)
-  return faces.finish{ args = args, title = title_of(number, args), figure = args.out, text = ([[
+  return faces.finish(args, title_of(number, args), args.out, ([[
 %s
 
 The figure shows the loss of %s on the training pairs and its accuracy on the validation pairs after each epoch, with a
 line for each of the learning rates that were tried. The rate %g was chosen, by its best epoch.]]):format(
       faces.sentence_of(args), system, faces.value_of(args, system, chosen.setting)),
-    tables = { mr.table{
-      columns = { "rate", "loss, epoch 1", "loss, last", "accuracy, epoch 1", "accuracy, best", "accuracy, last" },
-      rows = lines, formats = { ["loss, epoch 1"] = "%.4f", ["loss, last"] = "%.4f", ["accuracy, epoch 1"] = "%.4f",
-        ["accuracy, best"] = "%.4f", ["accuracy, last"] = "%.4f" } } }, cells = { experiment.cells(nil, 1) },
-    legends = { [[
+    experiment.table{ records = records, runs = 1, columns = { { "rate" }, { "loss, epoch 1", format = "%.4f" },
+      { "loss, last", format = "%.4f" }, { "accuracy, epoch 1", format = "%.4f" },
+      { "accuracy, best", format = "%.4f" }, { "accuracy, last", format = "%.4f" } }, legend = [[
 loss: on training pairs; accuracy: on validation pairs; epoch 1, last, best: after the first, the last and the best
-epoch.]] } }
+epoch.]] })
 end
 
 -- Returns, for each test pair, its older and younger image, whether the model orders the pair right, and a text with
@@ -111,24 +110,18 @@ end
 
 local bands = { { 5, 10 }, { 10, 20 }, { 20, 40 }, { 40, math.huge } }
 
--- Returns the accuracy on test pairs by the age difference of the two faces, as rows of a table, and the confidence
--- intervals of the accuracies.
+-- Returns the accuracy on test pairs by the age difference of the two faces, as records for a table.
 local function by_difference(all)
-  local lines, cells = {}, experiment.cells("bootstrap over test pairs, some of which share an image", 1)
+  local records = {}
   for i, band in ipairs(bands) do
-    local count, right, values = 0, 0, {}
+    local values = {}
     for _, pair in ipairs(all) do
-      if pair.difference > band[1] and pair.difference <= band[2] then
-        count, right = count + 1, right + (pair.right and 1 or 0)
-        values[count] = pair.right and 1 or 0
-      end
+      if pair.difference > band[1] and pair.difference <= band[2] then values[#values + 1] = pair.right and 1 or 0 end
     end
-    cells:note(i, "accuracy", count > 0 and experiment.over_lists(values) or nil)
-    lines[i] = {
-      band[2] == math.huge and ("more than %d"):format(band[1]) or ("%d to %d"):format(band[1], band[2]),
-      count, count > 0 and right / count or 0 / 0 }
+    records[i] = { pairs = #values, accuracy = #values > 0 and experiment.mean(values) or 0 / 0,
+      years = band[2] == math.huge and ("more than %d"):format(band[1]) or ("%d to %d"):format(band[1], band[2]) }
   end
-  return lines, cells
+  return records
 end
 
 local on_figure = [[
@@ -151,20 +144,17 @@ function M.examples(number, right)
       if #shown < args.shown then shown[#shown + 1] = pair end
     end
   end
-  local lines, cells = by_difference(all)
   if #shown > 0 then
     pictures.save_pairs(args.out, { title = title_of(number, args), images = images, pairs = shown, columns = 4 })
   end
-  return faces.finish{ args = args, title = title_of(number, args), figure = #shown > 0 and args.out or nil, text = ([[
+  return faces.finish(args, title_of(number, args), #shown > 0 and args.out or nil, ([[
 %s
 Of %d test pairs, which are in random order, Rank LR on features orders %d %s.%s]]):format(
       faces.sentence_of(args), #all, count, right and "right" or "wrong",
       #shown > 0 and on_figure:format(#shown) or ""),
-    tables = { mr.table{ columns = { "difference in years", "pairs", "accuracy" }, rows = lines,
-      formats = { accuracy = "%.4f" } } },
-    cells = { cells },
-    legends = {
-      "Rows are differences in age, in years; pairs: of the test part; accuracy: share in the right order." } }
+    experiment.table{ records = by_difference(all), by = by_pairs, runs = 1,
+      columns = { { "difference in years", "years" }, { "pairs" }, { "accuracy", format = "%.4f" } },
+      legend = "Rows are differences in age, in years; pairs: of the test part; accuracy: share in the right order." })
 end
 
 return M

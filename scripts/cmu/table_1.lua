@@ -1,11 +1,11 @@
 -- Table 1 of Li & Wu, Application of Neural Networks in Ranking: does a classifier of documents rank better than a
 -- ranker if labels are binary? The paper finds that it does on MSLR-WEB10K, and that Adam "does not fit well".
--- Data: the slice of MSLR-WEB (one fold) and MQ2008 (five folds), with features standardised by the training part.
--- --sets web10k --data FOLDER takes MSLR-WEB10K itself (FOLDER/MSLR-WEB10K/Fold1 to Fold5). The metric is nDCG@10.
--- Models: networks of 100 and 30 hidden units with 100 documents per step, trained by SGD at the paper's rate of 0.001,
--- by SGD at the best of seven rates, and by Adam at the best of eight; trees of depth 5 in at most 200 rounds at eta
--- 0.1; 300 trees of depth 12; logistic regressions with the best of seven penalties. Validation chooses rates, epochs,
--- rounds and penalties. differences.lua tests the differences between the systems.
+
+-- Data: the slice of MSLR-WEB (one fold) and MQ2008 (five folds), features standardised by the training part, or
+-- MSLR-WEB10K itself: --sets web10k --data FOLDER (with MSLR-WEB10K/Fold1 to Fold5). The metric is nDCG@10. Models:
+-- networks of 100 and 30 hidden units, by SGD at the paper's rate of 0.001, by SGD at the best of seven rates, and by
+-- Adam at the best of eight; at most 200 trees of depth 5 at eta 0.1; 300 trees of depth 12; logistic regressions with
+-- the best of seven penalties. Validation chooses rates, epochs, rounds and penalties. differences.lua has the tests.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local queries, experiment = dofile(here .. "queries.lua"), mr.experiment

@@ -2,43 +2,49 @@
 -- faces is older, by family (regression, ranking, classification), and the findings in words.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local experiment = mr.experiment
-local faces, published = dofile(here .. "faces.lua"), dofile(here .. "published.lua")
+local experiment, faces = mr.experiment, dofile(here .. "faces.lua")
 
 local M = {}
 
--- Returns the number that the paper prints for a system, or "" if the paper prints none.
-local function printed_of(of_table, system)
-  for _, pair in ipairs(of_table[system.family]) do
-    if pair[1] == system.name then return pair[2] end
-  end
-  return ""
-end
+---Printed numbers: accuracy on pairs of photographs of 100 x 100 pixels, by table and system, and the largest R^2 of a
+---regression of ages (section 5). Features of Table 3 are 4096 outputs of VGG16, pretrained on other pictures.
+M.published = {
+  [2] = { ["Reg. NN"] = 0.5785, ["Reg. LR-l1"] = 0.5720, ["Reg. RF"] = 0.5900, ["Reg. Boost"] = 0.5920,
+    RankNet = 0.6745, DirectRanker = 0.6754, ["Rank LR"] = 0.6359, RankCNN = 0.6483,
+    ["Class CNN"] = 0.3283, ["Class LR"] = 0.3165, ["Class RF"] = 0.3451, ["Class Boost"] = 0.3412 },
+  [3] = { ["Reg. NN"] = 0.5945, ["Reg. LR-l1"] = 0.5752, ["Reg. RF"] = 0.5998, ["Reg. Boost"] = 0.6040,
+    RankNet = 0.7006, DirectRanker = 0.6950, ["Rank LR"] = 0.6962,
+    ["Class NN"] = 0.4320, ["Class LR"] = 0.3488, ["Class RF"] = 0.3538, ["Class Boost"] = 0.3551 },
+  r2 = 0.28,
+}
 
--- Returns the mean of a system's values over seeds, or "" if there are no values.
-local function mean_or_blank(values) return #values > 0 and mr.stats.mean(values) or "" end
-
--- Returns the results of a system's training runs as arrays with one number per seed: `accuracy`, `both` (share of
--- pairs whose two images are labelled right) and `r2`. Each seed has the learning rate, penalty or depth that
--- validation chose.
-local function measured(args, results, system)
-  local found = { accuracy = {}, both = {}, r2 = {}, settings = {} }
-  for seed = 1, args.seeds do
-    local chosen = faces.chosen(results, system.name, seed)
-    for _, name in ipairs{ "accuracy", "both", "r2" } do
-      local value = chosen.values[name]
-      if value and value == value then found[name][#found[name] + 1] = value end
+-- Returns the table's row of a system. `accuracy`, `both` (share of pairs whose two images are labelled right) and `r2`
+-- are means over seeds, each with the learning rate, penalty or depth that validation chose, or "" if it has none.
+local function row_of(args, results, system, printed)
+  local row, settings = { family = system.family, system = system.name, printed = printed or "" }, {}
+  for _, name in ipairs{ "accuracy", "both", "r2" } do
+    local values = {}
+    for seed = 1, args.seeds do
+      local value = faces.chosen(results, system.name, seed).values[name]
+      if value and value == value then values[#values + 1] = value end
     end
-    found.settings[seed] = faces.setting_text(args, results, system, seed)
+    row[name] = #values > 0 and experiment.mean(values, "runs") or ""
+    row.sd = name == "accuracy" and mr.stats.summary(values).sd or row.sd
   end
-  return found
+  for seed = 1, args.seeds do settings[seed] = faces.setting_text(args, results, system, seed) end
+  row.setting = table.concat(settings, ", ")
+  -- One seed has no interval over seeds, but one over its test pairs.
+  local over_pairs = args.seeds == 1 and experiment.over_lists(faces.right(results, system.name))
+  if over_pairs then row.accuracy = { row.accuracy[1], table.unpack(over_pairs) } end
+  return row
 end
 
 -- Returns the mean of a number, such as the accuracy, over the systems of a family that have that number.
 local function mean_of(rows, family, name)
   local values = {}
   for _, row in ipairs(rows) do
-    if row.family == family and #row[name] > 0 then values[#values + 1] = mr.stats.mean(row[name]) end
+    local value = row[name]
+    if row.family == family and value ~= "" then values[#values + 1] = type(value) == "table" and value[1] or value end
   end
   return mr.stats.mean(values)
 end
@@ -76,20 +82,6 @@ local finding = [[
 Of pairs of %s, seen as pixels, classifiers order %.1f %% right by their labels and %.1f %% by their scores,
 regressions %.1f %% and rankers %.1f %%.]]
 
-local function printed_mean(of_table, family)
-  local values = {}
-  for i, pair in ipairs(of_table[family]) do values[i] = pair[2] end
-  return mr.stats.mean(values)
-end
-
-local function best_r2(rows)
-  local best = -math.huge
-  for _, row in ipairs(rows) do
-    if #row.r2 > 0 then best = math.max(best, mr.stats.mean(row.r2)) end
-  end
-  return best
-end
-
 -- Says in words what the features of an image are: pixels, numbers from a file, or outputs of a random network.
 local function rows_are(args)
   local size = ("%d x %d"):format(args.size, args.size)
@@ -99,57 +91,36 @@ local function rows_are(args)
     .. "with random weights, which nobody has trained"):format(size)
 end
 
-local function table_of(args, lines)
-  local columns = { "family", "system", "by score", "by labels", "R^2", "setting" }
-  local formats = { ["by score"] = "%.4f", ["by labels"] = "%.4f", ["R^2"] = "%.3f" }
-  if not args.made_up then
-    table.insert(columns, 3, "printed")
-    formats.printed = "%.4f"
-  end
-  if args.seeds > 1 then columns[#columns + 1], formats["sd of seeds, by score"] = "sd of seeds, by score", "%.4f" end
-  return mr.table{ columns = columns, rows = lines, formats = formats,
-    mark = { ["by score"] = "max", ["by labels"] = "max", ["R^2"] = "max" } }
-end
-
 ---Makes Table 2 or 3 of Li & Wu (which of two faces is older?): trains missing runs, prints the table, and
 ---returns table and text as a section of the report.
 ---@param number integer  2 or 3
 function M.make(number)
   local args = faces.args({}, { features = number == 3 })
-  local results, of_table = faces.results(args), published["table_" .. number]
-  local rows, lines = {}, {}
-  local by = args.seeds > 1 and "Student's t over seeds" or "bootstrap over test pairs, some of which share an image"
-  local cells = experiment.cells(by, function(_, column) return column == "printed" and 0 or args.seeds end)
-  for _, system in ipairs(faces.systems.of(args.table_3)) do
-    local row = measured(args, results, system)
-    row.family, rows[#rows + 1] = system.family, row
-    local line = { system.family, system.name }
-    if not args.made_up then line[#line + 1] = printed_of(of_table, system) end
-    for _, name in ipairs{ "accuracy", "both", "r2" } do line[#line + 1] = mean_or_blank(row[name]) end
-    line[#line + 1] = table.concat(row.settings, ", ")
-    if args.seeds > 1 then line[#line + 1] = mr.stats.summary(row.accuracy).sd end
-    lines[#lines + 1] = line
-    for name, column in pairs{ accuracy = "by score", both = "by labels", r2 = "R^2" } do
-      cells:note(#lines, column, experiment.over_runs(row[name]))
-    end
-    if args.seeds == 1 then cells:note(#lines, "by score", experiment.over_lists(faces.right(results, system.name))) end
+  local results, rows, best_r2 = faces.results(args), {}, -math.huge
+  for i, system in ipairs(faces.systems.of(args.table_3)) do
+    rows[i] = row_of(args, results, system, M.published[number][system.name])
+    best_r2 = math.max(best_r2, rows[i].r2 ~= "" and rows[i].r2[1] or -math.huge)
   end
+  local function mean(family, name) return mean_of(rows, family, name) end
   local text = how:format(faces.sentence_of(args), args.pairs * 9 // 12, args.pairs // 12, args.pairs * 2 // 12,
     rows_are(args), args.table_3 and "" or widths:format(args.kernel, args.kernel, table.concat(args.widths, ", ")),
     args.extensions)
   if not args.made_up then
-    text = text .. "\n\n" .. outcome:format(
-      mean_of(rows, "regression", "accuracy"), mean_of(rows, "ranking", "accuracy"),
-      mean_of(rows, "classification", "accuracy"), mean_of(rows, "classification", "both"),
-      printed_mean(of_table, "regression"), printed_mean(of_table, "ranking"),
-      printed_mean(of_table, "classification"), best_r2(rows), published.best_r2)
+    text = text .. "\n\n" .. outcome:format(mean("regression", "accuracy"), mean("ranking", "accuracy"),
+      mean("classification", "accuracy"), mean("classification", "both"), mean("regression", "printed"),
+      mean("ranking", "printed"), mean("classification", "printed"), best_r2, M.published.r2)
   end
-  local section = faces.finish{ args = args, title = faces.title_of(args, "Li & Wu, Table " .. number), text = text,
-    tables = { table_of(args, lines) }, cells = { cells }, legends = { legend } }
+  local section = faces.finish(args, faces.title_of(args, "Li & Wu, Table " .. number), nil, text, experiment.table{
+    records = rows, legend = legend, runs = function(_, column) return column == "printed" and 0 or args.seeds end,
+    by = args.seeds > 1 and "Student's t over seeds" or "bootstrap over test pairs, some of which share an image",
+    columns = { { "family" }, { "system" }, not args.made_up and { "printed", format = "%.4f" },
+      { "by score", "accuracy", format = "%.4f", mark = "max" }, { "by labels", "both", format = "%.4f", mark = "max" },
+      { "R^2", "r2", format = "%.3f", mark = "max" }, { "setting" },
+      args.seeds > 1 and { "sd of seeds, by score", "sd", format = "%.4f" } } })
   section.finding = not args.made_up and not args.table_3 and finding:format(
-    args.images ~= "" and "images of " .. args.images or "made-up faces", 100 * mean_of(rows, "classification", "both"),
-    100 * mean_of(rows, "classification", "accuracy"), 100 * mean_of(rows, "regression", "accuracy"),
-    100 * mean_of(rows, "ranking", "accuracy")) or nil
+    args.images ~= "" and "images of " .. args.images or "made-up faces", 100 * mean("classification", "both"),
+    100 * mean("classification", "accuracy"), 100 * mean("regression", "accuracy"),
+    100 * mean("ranking", "accuracy")) or nil
   return section
 end
 

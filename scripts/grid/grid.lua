@@ -1,10 +1,12 @@
--- Which losses gain from a bound? Trains every loss under every bound that applies, in five settings: matrix
--- factorisation on MovieLens and CiteULike-a, a network and trees on MQ2008, a network on a slice of MSLR-WEB30K. Each
--- loss and setting has its own learning rate (learning_rates.lua); the loss's metric on validation chooses the epoch.
--- There are three folds, or three seeds if there is one split.
--- A cell of the result is a loss under a bound in one setting. Its change is the difference in test metric from the
--- loss without a bound, paired by user or query (means over the folds), with Holm's correction over all cells. Each
--- cell is also compared with random rankings, and its training runs are checked for convergence.
+-- Which losses gain from a bound? Every loss is trained under every bound that applies, in five settings (data and
+-- model).
+
+-- Data and models: matrix factorisation on MovieLens and CiteULike-a, a network and trees on MQ2008, a network on a
+-- slice of MSLR-WEB30K. There are three folds, or three seeds if there is one split. Protocol: each loss and setting
+-- has its own learning rate (learning_rates.lua); the loss's metric on validation chooses the epoch.
+-- Result: a cell is a loss under a bound in one setting. Its change is the difference in test metric from the loss
+-- without a bound, paired by user or query (means over the folds), with Holm's correction over all cells. Each cell
+-- is also compared with random rankings, and its training runs are checked for convergence.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local training, experiment = dofile(here .. "training.lua"), mr.experiment

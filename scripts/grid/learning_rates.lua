@@ -1,8 +1,9 @@
--- Which learning rate suits which loss in each setting (data set and model) of the grid experiment (grid.lua)? Every
--- loss is trained on the first fold without a bound and under the bounds minmax and distribution_logit, if they apply.
--- The rate with the best validation metric, as the mean over these three, is chosen. Under the bounds distribution and
--- distribution_log a loss has rates of its own. Rates are tried in half decades (0.001, 0.003, 0.01); if the best rate
--- is at the edge, the next rate is tried, too. Test parts are not used.
+-- Which learning rate suits which loss in each setting (data set and model) of the grid experiment (grid.lua)?
+
+-- Every loss is trained on the first fold without a bound and under the bounds minmax and distribution_logit, if they
+-- apply. The rate with the best validation metric, as the mean over these three, is chosen. Under the bounds
+-- distribution and distribution_log a loss has rates of its own. Rates are tried in half decades (0.001, 0.003, 0.01);
+-- if the best rate is at the edge, the next rate is tried, too. Test parts are not used.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local training, search = dofile(here .. "training.lua"), dofile(here .. "search.lua")

@@ -1,8 +1,9 @@
 -- Does bounding help a softmax loss? SL and SL@20 of Yang et al. (2025) are trained under every bound, and each user's
 -- NDCG@20 among all items judges them: bounds against no bound, SL@20 against SL under bounds, and who gains.
--- Data: Amazon Health and MovieLens-1M with the authors' division. Hyperparameters are those published for Health, and
--- for MovieLens-1M those of MovieLens-100K. Trainings are shorter than in Table 2, with fewer negatives. protocol.lua
--- says what a bound does. Training: `train` there calls mr.fit, for each run that `runs_of` below plans.
+
+-- Data: Amazon Health and MovieLens-1M with the authors' division. Protocol: hyperparameters are those published for
+-- Health, and for MovieLens-1M those of MovieLens-100K. Trainings are shorter than in Table 2, with fewer negatives.
+-- protocol.lua says what a bound does; `train` there calls mr.fit, for each run that `runs_of` below plans.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local experiment = mr.experiment

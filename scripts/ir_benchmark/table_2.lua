@@ -1,8 +1,8 @@
--- Table 2 of Yang et al. (2025), "Breaking the Top-K Barrier": which loss recommends best to users, on matrix
--- factorisation? BPR, LLPAUC, SL, BSL, PSL and SL@20 are trained with the published hyperparameters and judged by
--- Recall@20 and NDCG@20 among all items. Data: Amazon Health and Gowalla with the authors' division (--sets also has
--- electronic and book), or any folder with train.tsv and test.tsv (--sets folder --folder FOLDER --like SET: the
--- hyperparameters of that set). protocol.lua has all decisions. A run on Gowalla takes hours; if stopped, it continues.
+-- Table 2 of Yang et al. (2025), "Breaking the Top-K Barrier": which loss recommends best to users?
+
+-- Data: Amazon Health and Gowalla with the authors' division (--sets also has electronic and book), or any folder with
+-- train.tsv and test.tsv (--sets folder --folder FOLDER --like SET: with that set's hyperparameters). Model: matrix
+-- factorisation. Protocol: published hyperparameters; Recall@20 and NDCG@20 among all items (protocol.lua).
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local protocol, published = dofile(here .. "protocol.lua"), dofile(here .. "published.lua")

@@ -1,10 +1,10 @@
--- Cremonesi, Koren & Turrin (2010), as told in the slides "Rank Evaluation": does a method that predicts ratings
--- well also recommend well?
--- Each 5-star rating of the test part is ranked among 100 items that its user has not rated. It is a hit if it
--- ranks among the first N. recall(N) is the share of hits, for all items and for the long tail, which leaves out the
--- most rated items that hold a third of the ratings.
--- Data: MovieLens, five folds of each user's ratings. Settings are chosen on the first fold's validation part, by
--- RMSE for methods that predict ratings and by recall(10) for all others.
+-- Cremonesi, Koren & Turrin (2010), as told in Seguí's lecture (slides "Rank Evaluation"): does a method that predicts
+-- ratings well also recommend well?
+
+-- Data: MovieLens, five folds of each user's ratings. Protocol: each 5-star rating of the test part is ranked among 100
+-- items that its user has not rated. It is a hit if it ranks among the first N. recall(N) is the share of hits, for all
+-- items and for the long tail, which leaves out the most rated items that hold a third of the ratings. Settings are
+-- chosen on the first fold's validation part, by RMSE for methods that predict ratings and by recall(10) for others.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local experiment, predictors, protocol = mr.experiment, dofile(here .. "predictors.lua"), dofile(here .. "protocol.lua")

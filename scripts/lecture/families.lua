@@ -1,9 +1,10 @@
--- Pointwise, pairwise, listwise: which family of losses ranks best (slides "Learning to rank")?
+-- Pointwise, pairwise, listwise (Seguí's lecture "Learning to Rank"): which family of losses ranks best, or do trees?
+
 -- Data: MovieLens, where ratings of 4 and more are relevant ("liked"), with four other items for each liked one, and
 -- MQ2008, both in five folds. Models: matrix factorisation with 32 factors for MovieLens, a network with 46 hidden
--- units or boosted trees for MQ2008, trained by Adam with all losses of the lecture.
--- The first fold's validation part chooses learning rate and weight decay, and each fold's validation part chooses the
--- epoch, by nDCG@10. Every loss is compared with squared error.
+-- units or boosted trees for MQ2008. Adam trains the models with all losses of the lecture. Protocol: validation
+-- chooses learning rate and weight decay on the first fold, and the epoch on each fold, by nDCG@10. Every loss is
+-- compared with squared error.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local learners, experiment = dofile(here .. "learners.lua"), mr.experiment
@@ -30,43 +31,40 @@ local function best_of(records, metric)
   return table.concat(parts, ", ")
 end
 
-local measures = { { "ndcg@10", "nDCG@10" }, { "ap", "AP" }, { "auc", "AUC" }, { "catalogue", "nDCG@10, all items" } }
-
--- Returns the table of a data set, with a row for each learner, and its findings in words. The last metric of ratings,
--- and the first one of queries, chose the settings and is compared with that of squared errors.
+-- Returns the table of a data set, with a row for each learner, and its findings in words. Learners are compared by the
+-- metric that chose their settings: for users nDCG@10 among all items, for queries nDCG@10 of their documents.
 local function table_of(set)
   local of, results, best = learners.runs(args, set)
-  local of_users, main = set == "movielens", set == "movielens" and 4 or 1
-  local metric, head = table.unpack(measures[main])
+  local of_users, metric = set == "movielens", set == "movielens" and "catalogue" or "ndcg@10"
   local compared = experiment.compared(results, { by = { { "learner", of.names } }, value = metric,
     against = { learner = learners.reference }, base = "squared errors", what = "losses and untrained models",
     on = of.title, unit = of.unit, units = of.units })
-  local records, columns = {}, { { "family" }, { "loss" }, { "rate" }, { "decay" } }
+  local records = {}
   for i, each in ipairs(of.learners) do
     local at, row = best[each.name], compared.rows[i]
     records[i] = { family = each.family, loss = each.name, rate = at.rate or at.eta or "", decay = at.decay or "",
       change = row.change and { row.change, table.unpack(row.ends.change or {}) } or "", ["p, Holm"] = row.holm or "" }
-  end
-  for m = 1, of_users and 4 or 3 do
-    local name, title = table.unpack(measures[m])
-    columns[4 + m] = { title, name, format = "%.4f", mark = m == main and "max" or nil }
-    for i, each in ipairs(of.names) do
-      records[i][name] = experiment.mean(experiment.by_list({ results }, { learner = each }, name))
+    for _, name in ipairs{ "ndcg@10", "ap", "auc", of_users and "catalogue" or nil } do
+      records[i][name] = experiment.mean(experiment.by_list(results, { learner = each.name }, name))
     end
   end
-  columns[#columns + 1] = { "change", format = "%+.4f" }
-  columns[#columns + 1] = { "p, Holm", format = "%.2g", mark = 0.05 }
-  local is_of_two = { change = 1, ["p, Holm"] = 1 }
-  return experiment.table{ caption = of.title, records = records, columns = columns,
+  return experiment.table{ caption = of.title, records = records,
+    columns = { { "family" }, { "loss" }, { "rate" }, { "decay" },
+      { "nDCG@10", "ndcg@10", format = "%.4f", mark = not of_users and "max" or nil },
+      { "AP", "ap", format = "%.4f" }, { "AUC", "auc", format = "%.4f" },
+      of_users and { "nDCG@10, all items", "catalogue", format = "%.4f", mark = "max" },
+      { "change", format = "%+.4f" }, { "p, Holm", format = "%.2g", mark = 0.05 } },
     by = "bootstrap over " .. of.units, runs = function(each, column)
-      return of.folds * ((each.family == "untrained" and 0 or 1) + (is_of_two[column] or 0))
+      local is_of_two = column == "change" or column == "p, Holm"
+      return of.folds * ((each.family == "untrained" and 0 or 1) + (is_of_two and 1 or 0))
     end, legend = ([[
 %srate: learning rate, of trees eta; decay: weight decay; change: of %s, by which validation chooses, against squared
 errors, paired by %s; p, Holm: of a permutation test, corrected over the table.]]):format(of_users and [[
 nDCG@10, AP, AUC: of lists with four items that are not relevant for each relevant one; nDCG@10, all items: of every
-item that the user has not liked in training or validation; ]] or "", head, of.unit) }, ([[
+item that the user has not liked in training or validation; ]] or "",
+    of_users and "nDCG@10, all items" or "nDCG@10", of.unit) }, ([[
 %s With %d %s and seed %d, the best of each family by %s are %s.]]):format(compared.first, of.folds,
-    of.folds == 1 and "fold" or "folds", args.seed, of_users and "nDCG@10 among all items" or head,
+    of.folds == 1 and "fold" or "folds", args.seed, of_users and "nDCG@10 among all items" or "nDCG@10",
     best_of(records, metric))
 end
 

@@ -1,11 +1,12 @@
--- LambdaMART and its relatives: which trees rank best on MQ2008's own five folds?
--- Data: MQ2008 (46 features, labels 0 to 2). A query without relevant documents counts as 0 in nDCG@10 and MAP; the
--- last column leaves such queries out. nDCG@10 has the discount 1 / log2(1 + rank). The column beside it is nDCG@10
--- of LETOR's evaluation script (mr.metrics.letor_ndcg). That script has the discounts 1, 1, 1 / log2(rank), and
--- counts queries with fewer than 10 documents as 0. For AP, labels 1 and 2 are relevant. Tied documents get the
--- mean over their orders.
--- Models: trees of depth 5 at eta 0.1, one thread. Validation AP chooses the round, among at most 200 rounds. A
--- random forest has no rounds.
+-- LambdaMART and its relatives (Seguí's lecture, slide "Lambda Mart"): which trees rank best on MQ2008's own five
+-- folds?
+
+-- Data: MQ2008 (46 features, labels 0 to 2). Models: trees of depth 5 at eta 0.1, one thread. Validation AP chooses the
+-- round, among at most 200 rounds. A random forest has no rounds.
+-- Metrics: a query without relevant documents counts as 0 in nDCG@10 and MAP; the last column leaves such queries out.
+-- nDCG@10 has the discount 1 / log2(1 + rank). The column beside it is nDCG@10 of LETOR's evaluation script
+-- (mr.metrics.letor_ndcg), which has the discounts 1, 1, 1 / log2(rank) and counts queries with fewer than 10 documents
+-- as 0. For AP, labels 1 and 2 are relevant. Tied documents get the mean over their orders.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local experiment, protocol, trees = mr.experiment, dofile(here .. "protocol.lua"), dofile(here .. "trees.lua")

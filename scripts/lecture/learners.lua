@@ -15,8 +15,7 @@ local training = {
 }
 local M = { training = training, sets = { "movielens", "mq2008" }, reference = "squared error" }
 
--- Functions that make a model, by the kind of model, from a fold and a seed. For trees, they also get eta (the learning
--- rate) and whether the run is short.
+-- Functions that make a model of a kind from a fold and a seed, and for trees also from eta and whether runs are short.
 training.models = {
   random = function(_, seed) return function(batch) return mr.uniform({ batch.lists.rows }, { seed = seed }) end end,
   popularity = function(fold) return mr.models.popularity{ fold = fold } end,
@@ -85,8 +84,7 @@ local function settings_of(each, set)
   return { rate = mr.choice(training[set].rates), decay = each.model ~= "cml" and mr.choice(training.decays) or nil }
 end
 
--- Opens a data set. Returns its title, what a list is, how many folds are run, the kind of model to train, and
--- fold(number).
+-- Opens a data set. Returns its title, its name of a list, the number of folds, the kind of model, and fold(number).
 local function open(args, set)
   if set == "mq2008" then
     local folds, title = protocol.queries(args)

@@ -1,11 +1,12 @@
--- "Weight items according to the profit" (slide "Rank Evaluation", where unpopular items typically bring more
--- profit): does a ranker whose gain is profit earn more than a ranker whose gain is relevance?
--- Data: MovieLens with MADE-UP profits between 1 and 20 per movie, drawn at random or higher for movies with fewer
--- ratings. Users have 25 movies rated 4 or more; training adds four other movies for each of these.
--- Model: matrix factorisation, 32 factors, LambdaRank. It ranks all movies that the user has not liked in training
--- or validation. profit@10 is the profit from a user who takes every movie they like among the first ten.
--- The first fold's validation part chooses learning rate and number of epochs: by nDCG@10 for the ranker without
--- profits, by profit@10 for all others. Changes are paired by user.
+-- "Weight items according to the profit" (Seguí's lecture "Learning to Rank", slide "Rank Evaluation"): does a ranker
+-- whose gain is profit earn more than a ranker whose gain is relevance? The profits of movies are MADE UP.
+
+-- Data: MovieLens, users with 25 movies rated 4 or more ("liked"). Training adds four other movies for each of these.
+-- Profits are between 1 and 20 per movie, drawn at random or higher for movies with fewer ratings.
+-- Model: matrix factorisation with 32 factors. It ranks all movies that the user has not liked in training or
+-- validation. profit@10 is the profit from a user who takes every movie they like among the first ten.
+-- Protocol: the first fold's validation part chooses learning rate and number of epochs, by nDCG@10 for the ranker
+-- without profits and by profit@10 for all others. Changes are paired by user.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local experiment, protocol = mr.experiment, dofile(here .. "protocol.lua")
@@ -31,12 +32,10 @@ local best, said = experiment.best(experiment.study(args, { name = ("profit, rat
     return under_profits.epochs_of(trial.ranker, fold_of(protocol.tuned_on),
       { profits = profits[trial.profits], rate = trial.rate, seed = args.seed, short = args.smoke })
   end }), { "profits", "ranker" }), {}
-for _, kind in ipairs(kinds) do
-  for _, name in ipairs(order) do
-    local key = kind .. " " .. name
-    best[key].epochs = math.tointeger(best[key].epochs)
-    said[#said + 1] = ("%s rate %g epochs %d"):format(key, best[key].rate, best[key].epochs)
-  end
+for i, at in ipairs(experiment.combinations{ { "profits", kinds }, { "ranker", order } }) do
+  local key = at.profits .. " " .. at.ranker
+  best[key].epochs = math.tointeger(best[key].epochs)
+  said[i] = ("%s rate %g epochs %d"):format(key, best[key].rate, best[key].epochs)
 end
 
 local function per_list(found)
@@ -57,73 +56,60 @@ local results = experiment.study(args, { name = ("profit, seed %d"):format(args.
       per_list = per_list(found) }
   end })
 
--- Returns a function of a metric's name that returns the metric of every user, for a ranker without training:
--- popularity, or with `times` popularity times profit. `kind` names the made-up profits.
-local function untrained(kind, times)
-  local all = { list = {}, profit_10 = {}, ["recall@10"] = {} }
-  for number = 1, args.folds do
-    local fold = fold_of(number)
-    local popular = mr.models.popularity{ fold = fold }
-    local lists = per_list(under_profits.earned(under_profits.priced(fold, profits[kind]), function(batch)
-      return times and popular(batch) * profits[kind]:rows(batch.items) or popular(batch)
-    end))
-    for name, values in pairs(lists) do table.move(values:totable(), 1, #values, #all[name] + 1, all[name]) end
+-- Returns the profit and the recall of every user under a ranker, as means over the folds that test the user. Two
+-- rankers are not trained: by how many users like a movie, and by that number times the movie's profit.
+local untrained = { "most liked", "most liked, times profit" }
+local function of_users(name, kind)
+  local where, all = { ranker = name, profits = kind }, { list = {}, profit_10 = {}, ["recall@10"] = {} }
+  if best[kind .. " " .. name] then
+    return experiment.by_list(results, where, "profit_10"), experiment.by_list(results, where, "recall@10")
   end
-  return function(metric) return experiment.means_by(all.list, all[metric]) end
+  for number = 1, args.folds do
+    local fold, profit = fold_of(number), profits[kind]
+    local popular = mr.models.popularity{ fold = fold }
+    local function times_profit(batch) return popular(batch) * profit:rows(batch.items) end
+    local lists = per_list(under_profits.earned(under_profits.priced(fold, profit),
+      name == untrained[1] and popular or times_profit))
+    for metric, values in pairs(lists) do table.move(values:totable(), 1, #values, #all[metric] + 1, all[metric]) end
+  end
+  return experiment.means_by(all.list, all.profit_10), experiment.means_by(all.list, all["recall@10"])
 end
 
-local rows, pairs_of, gains = {}, {}, {}
-local cells = experiment.cells("bootstrap over users", function(row, column)
-  local own = row[2]:find "^most liked" and 0 or args.folds
-  return (column == "change" or column == "p, Holm") and own + args.folds or own
-end)
+local records, pairs_of, parts = {}, {}, {}
 for _, kind in ipairs(kinds) do
-  local plain = experiment.by_list({ results }, { ranker = "relevance", profits = kind }, "profit_10")
-  local function add(name, at, of)
-    local values = of "profit_10"
-    rows[#rows + 1] = { kind, name, at and at.rate or "", at and at.epochs or "", mr.stats.mean(values),
-      mr.stats.mean(of "recall@10") }
-    cells:note(#rows, "profit@10", experiment.over_lists(values))
-    cells:note(#rows, "recall@10", experiment.over_lists(of "recall@10"))
-    if name == "relevance" then
-      rows[#rows][7], rows[#rows][8] = "", ""
-    else
-      pairs_of[#pairs_of + 1] = { values, plain, row = #rows }
-    end
-    if name == "profit" then
-      gains[#gains + 1] = { kind = kind, now = mr.stats.mean(values), before = mr.stats.mean(plain), row = #rows }
-    end
-  end
-  add("most liked", nil, untrained(kind, false))
-  add("most liked, times profit", nil, untrained(kind, true))
-  for _, name in ipairs(order) do
-    add(name, best[kind .. " " .. name], function(metric)
-      return experiment.by_list({ results }, { ranker = name, profits = kind }, metric)
-    end)
+  local plain = of_users("relevance", kind)
+  for _, name in ipairs{ untrained[1], untrained[2], table.unpack(order) } do
+    local profit, recall = of_users(name, kind)
+    local at = best[kind .. " " .. name]
+    local record = { kind = kind, name = name, rate = at and at.rate or "", epochs = at and at.epochs or "",
+      profit = experiment.mean(profit), recall = experiment.mean(recall), before = mr.stats.mean(plain),
+      trainings = at and args.folds or 0, change = "", holm = "" }
+    records[#records + 1] = record
+    pairs_of[#pairs_of + 1] = name ~= "relevance" and { profit, plain, record = record } or nil
   end
 end
 for _, each in ipairs(experiment.paired(pairs_of)) do
-  rows[each.row][7], rows[each.row][8] = each.change, each.holm
-  cells:note(each.row, "change", each.low == each.low and { each.low, each.high } or nil)
-end
-local parts = {}
-for i, each in ipairs(gains) do
-  parts[i] = ([[
+  local record = each.record
+  record.change, record.holm = { each.change, each.low, each.high }, each.holm
+  parts[#parts + 1] = record.name == "profit" and ([[
 With profits "%s", training on profit brings %.2f a user instead of %.2f (p = %.2g after Holm's correction).]]):format(
-    each.kind, each.now, each.before, rows[each.row][8])
+    record.kind, record.profit[1], record.before, record.holm) or nil
 end
+
 return experiment.finish(args, nil, ([[
 The profits are made up, between 1 and %d for each movie; users and ratings are those of %s (%d %s, seed %d). %s
 "Relevance, times profit" has an artefact: the model has no biases, so that a movie of which it has learned little has
 the probability 1/2. Half of the largest profit is more than most movies that users like can bring, and these movies
-take the first ranks.]]
-  ):format(under_profits.most, title, args.folds, args.folds == 1 and "fold" or "folds", args.seed,
+take the first ranks.]]):format(under_profits.most, title, args.folds, args.folds == 1 and "fold" or "folds", args.seed,
     table.concat(parts, " ")),
-  experiment.named("", mr.table{
-    columns = { "profits (made up)", "trained on", "rate", "epochs", "profit@10", "recall@10", "change", "p, Holm" },
-    rows = rows, formats = { ["profit@10"] = "%.3f", ["recall@10"] = "%.4f", change = "%+.3f", ["p, Holm"] = "%.2g" },
-    mark = { ["profit@10"] = "max", ["recall@10"] = "max", ["p, Holm"] = 0.05 },
-    within = { "profits (made up)" } }, cells, [[
+  experiment.table{ records = records, within = { "profits (made up)" }, by = "bootstrap over users",
+    columns = { { "profits (made up)", "kind" }, { "trained on", "name" }, { "rate" }, { "epochs" },
+      { "profit@10", "profit", format = "%.3f", mark = "max" },
+      { "recall@10", "recall", format = "%.4f", mark = "max" },
+      { "change", format = "%+.3f" }, { "p, Holm", "holm", format = "%.2g", mark = 0.05 } },
+    runs = function(each, column)
+      return each.trainings + ((column == "change" or column == "p, Holm") and args.folds or 0)
+    end, legend = [[
 rate: learning rate; profit@10: mean profit of a user who takes what they like of the first ten; recall@10: share of
 liked movies that are found there; change: of profit@10 against training on relevance, paired by user; p, Holm: of a
-permutation test, corrected over the table.]]))
+permutation test, corrected over the table.]] })

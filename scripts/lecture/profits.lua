@@ -9,8 +9,8 @@ local M = {}
 ---Largest made-up profit of a movie; the smallest is 1.
 M.most = 20
 
----Returns two sets of made-up profits of all movies, each a tensor by item: "at random", and "more for
----rare movies", where movies with fewer ratings have higher profits. Their logarithms are uniform.
+---Returns two sets of made-up profits of all movies, each a tensor by item: "at random", and "more for rare movies",
+---where movies with fewer ratings have higher profits. Their logarithms are uniform.
 ---@return table<string, mr.Tensor>
 function M.profits(ratings, seed)
   local n, logarithm = ratings.items, math.log(M.most)
@@ -22,8 +22,8 @@ function M.profits(ratings, seed)
     ["more for rare movies"] = mr.zeros({ n }, { dtype = "float64" }):scatter_add(1, order, steps):float() }
 end
 
----Defines two metrics in which the gain of a liked movie is its profit. profit_10 is the sum of profits
----of the liked movies among the first ten; profit_ndcg is an nDCG.
+---Defines two metrics in which the gain of a liked movie is its profit: profit_10, the sum of profits of the liked
+---movies among the first ten, and profit_ndcg, an nDCG.
 function M.define_profit()
   local function gain(profit) return profit end
   mr.metrics.define("profit_10", { gain = gain, discount = function(rank) return rank <= 10 and 1 or 0 end })
@@ -31,17 +31,15 @@ function M.define_profit()
     discount = function(rank) return 1 / math.log(1 + rank, 2) end })
 end
 
----Returns a fold in which the grade of every relevant row is the item's profit. `profits` has the
----profit of every item.
+---Returns a fold in which the grade of every relevant row is the item's profit. `profits` has that of every item.
 function M.priced(fold, profits)
   local function by_profit(set) return set:with_relevance(set.lists.relevance * profits:rows(set.items)) end
   return mr.data.fold{ train = by_profit(fold.train), valid = by_profit(fold.valid), test = by_profit(fold.test),
     number = fold.number, k = fold.k, users = fold.users, items = fold.items, name = "by profit" }
 end
 
--- For each ranker that profit.lua compares: its loss, the metric by which validation chooses the epoch, whether
--- training lists are graded by profit (`priced`), and whether the predicted probability is multiplied by profit
--- (`times`).
+-- Rankers: their loss, the metric by which validation chooses the epoch, whether training lists are graded by profit
+-- (`priced`), and whether the predicted probability is multiplied by profit (`times`).
 local rankers = {
   relevance = { loss = function() return mr.losses.lambdarank{} end, metric = "ndcg@10" },
   ["relevance, times profit"] = { loss = function() return mr.losses.bce{} end, metric = "profit_10", times = true },
@@ -52,9 +50,8 @@ M.rankers = { "relevance", "relevance, times profit", "profit" }
 ---Learning rates to try for the rankers that weight movies by profit.
 M.profit_rates = { 0.003, 0.01, 0.03 }
 
----Trains the ranker of this name (in `M.rankers`) and returns a function that scores items.
----`o.watch(epoch, score)` is called after every epoch. `o.profits` has the profit of every item,
----`o.rate` is the learning rate.
+---Trains the ranker of this name (in `M.rankers`) and returns a function that scores items. `o` has the profit of every
+---item, the learning rate (`rate`), and optionally a function watch(epoch, score), which is called after every epoch.
 ---@param plain mr.Fold  fold in which liked movies have grade 1
 ---@param o { profits: mr.Tensor, rate: number, epochs: integer, seed: integer, watch?: function }
 function M.fit_profit(name, plain, o)
@@ -71,10 +68,9 @@ function M.fit_profit(name, plain, o)
   return score
 end
 
----Trains the ranker of this name (in `M.rankers`) for 30 epochs and evaluates it on validation every 5
----epochs (2 epochs, every epoch, if `o.short`). Returns the best validation value and its epoch. The
----ranker "relevance" is judged by nDCG@10, all others by profit@10, among all movies that the user has
----not liked in training.
+---Trains the ranker of this name (in `M.rankers`) for 30 epochs and evaluates it on validation every 5 epochs (with
+---`o.short` for 2 epochs, every epoch). Returns the best validation value and its epoch. The ranker "relevance" is
+---judged by nDCG@10, all others by profit@10, among all movies that the user has not liked in training.
 ---@param plain mr.Fold  fold in which liked movies have grade 1
 ---@param o { profits: mr.Tensor, rate: number, seed: integer, short: boolean }
 ---@return { valid: number, epochs: integer }
@@ -90,11 +86,10 @@ function M.epochs_of(name, plain, o)
   return best
 end
 
----Metrics of rankers under profits: the profit from a user, and the share of liked movies that are
----found.
+---Metrics of rankers under profits: the profit from a user, and the share of liked movies that are found.
 M.profit_metrics = { "profit_10", "recall@10" }
----Evaluates a ranker on the test part by `M.profit_metrics`. `priced` is a fold from `M.priced`,
----`score` a model or a function that scores items.
+
+---Evaluates a ranker (a model, or a function that scores items) on the test part of a fold from `M.priced`.
 function M.earned(priced, score) return priced:evaluate(score, M.profit_metrics, { known = "relevant" }) end
 
 return M

@@ -1,5 +1,6 @@
--- "Same pair-level error but different list-level error" (slide "RankNet"): how different can rankings be that have
--- equally many pairs in the wrong order?
+-- "Same pair-level error but different list-level error" (Seguí's lecture, slide "RankNet"): how different can
+-- rankings be that have equally many pairs in the wrong order?
+
 -- The script ranks the slide's five documents in every order. The figure plots nDCG, RR and AP of each order
 -- against its number of wrongly ordered pairs. RR and AP count only the highest rating as relevant.
 local mr = require "moonrank"

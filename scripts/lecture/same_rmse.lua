@@ -1,8 +1,8 @@
--- "Same RMSE/MAE might lead to different rankings" (slides "Rating Prediction vs. Ranking", "Point Accuracy !=
--- Ranking Accuracy"): how different can rankings be whose predicted ratings are equally accurate?
+-- "Same RMSE/MAE might lead to different rankings" (Seguí's lecture, slides "Rating Prediction vs. Ranking", "Point
+-- Accuracy != Ranking Accuracy"): how different can rankings be whose predicted ratings are equally accurate?
+
 -- The script takes every prediction that is off by the same amount for each item, up or down, so that RMSE and MAE
--- equal this amount. The figure plots the best, mean and worst nDCG and share of correctly ordered pairs against
--- RMSE.
+-- equal this amount. The figure plots the best, mean and worst nDCG and share of correctly ordered pairs against RMSE.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local published, figure = dofile(here .. "published.lua"), dofile(here .. "../thesis/figure.lua")

@@ -1,5 +1,5 @@
--- Recomputes the lecture's worked examples (slides "Rank Evaluation" and "Pairwise approach"): do the library's
--- metrics give the printed numbers? Metrics that the slides only define are computed for the same rows.
+-- The worked examples of Seguí's lecture "Learning to Rank" (slides "Rank Evaluation" and "Pairwise approach"): do the
+-- library's metrics give the printed numbers? Metrics that the slides only define are computed for the same rows.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local published = dofile(here .. "published.lua")

@@ -1,8 +1,9 @@
 -- The two empty cells in Table 1 of Tang et al. (2023): RankNet on MSLR-WEB10K, whose pairs took too much time and
--- memory to make (section 4.4), and NeuralNDCG query by query, whose loss took too long. The script measures time and
--- memory of an epoch on made-up queries of that size (10,000 queries, 1.2 million documents, 136 features). It also
--- shows the test metrics of the two algorithms on the MSLR slice, or on MSLR-WEB10K (--set web10k), from the runs of
--- table_1.lua. Network, steps and learning rates are those of table_1.lua.
+-- memory to make (section 4.4), and NeuralNDCG query by query, whose loss took too long. What would they have?
+
+-- The script measures time and memory of an epoch on made-up queries of that size (10,000 queries, 1.2 million
+-- documents, 136 features). It also shows the test metrics of the two algorithms on the MSLR slice, or on MSLR-WEB10K
+-- (--set web10k), from the runs of table_1.lua. Network, steps and learning rates are those of table_1.lua.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local experiment, training = mr.experiment, dofile(here .. "training.lua")

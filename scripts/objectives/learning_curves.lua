@@ -1,5 +1,6 @@
 -- Figures 1 to 9 of Tang et al. (2023): how do training loss and held-out loss change with the epochs, in batches and
 -- query by query? Networks without a figure in the paper are shown, too.
+
 -- --recipe paper: trained by this project's protocol at the learning rate of the paper's text, mean over folds; the
 -- validation part is held out. --recipe code: trained as the authors' code draws the figures, with 70 % of the training
 -- part for training and 30 % held out, mean over seeds.

@@ -1,11 +1,12 @@
--- How much of a network's nDCG in Table 1 of Tang et al. (2023) depends on its seed? Networks are trained under many
--- seeds. Those of --last_bit are trained a second time, from initial weights of which one differs in its last bit. One
--- table has the distribution of nDCG over seeds, and the difference from MseNetBatched with an interval over seeds. The
--- other table has how far two trainings with equal seed move apart, at every learning rate.
--- Data, networks and protocol are those of table_1.lua, "rate chosen" (official folds; validation
--- chooses epoch and learning rate). Programs of one numerics version compute identical bits; runs are stored by this
--- version, so that runs of older programs can be shown beside today's (--versions). An interrupted script continues
--- where it ended. 20 seeds on MQ2008 take about 40 minutes of processor time.
+-- How much of a network's nDCG in Table 1 of Tang et al. (2023) depends on its seed? 20 seeds on MQ2008 take about 40
+-- minutes of processor time. An interrupted script continues where it ended.
+
+-- Networks are trained under many seeds. Those of --last_bit are trained a second time, from initial weights of which
+-- one differs in its last bit. One table has the distribution of nDCG over seeds, and the difference from MseNetBatched
+-- with an interval over seeds. The other table has how far two trainings with equal seed move apart, at every learning
+-- rate. Data, networks and protocol are those of table_1.lua, "rate chosen" (official folds; validation chooses epoch
+-- and learning rate). Programs of one numerics version compute identical bits; runs are stored by this version, so that
+-- runs of older programs can be shown beside today's (--versions).
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local experiment = mr.experiment

@@ -1,10 +1,10 @@
 -- Table 1 of Tang et al. (2023): with which objective does one network rank best? MseNet, RankNet, ApproxNDCG and
 -- NeuralNDCG are trained in batches of queries and query by query, and judged by nDCG, precision and average precision.
--- Data: MQ2008 (five folds) and the MSLR slice (one fold), or MSLR-WEB10K if available (--sets mq2008,web10k). Network:
--- one hidden layer of five units, ReLU; Adam. Every algorithm has the same test queries, those of the official folds
--- (the paper splits off a random tenth of the queries instead). Validation chooses the epoch. Results are at the
--- learning rate of the paper and at the rate that is best on validation, beside the printed numbers (published.csv).
--- differences.lua tests the differences between objectives; table_1_code.lua has the table of the authors' code.
+
+-- Data: MQ2008 (five folds) and the MSLR slice (one fold), or MSLR-WEB10K if available (--sets mq2008,web10k). Model:
+-- one hidden layer of five units, ReLU; Adam. Protocol: every algorithm has the test queries of the official folds (the
+-- paper splits off a random tenth of all queries). Validation chooses the epoch. Results are at the learning rate of
+-- the paper and at the best rate on validation, beside the printed numbers (published.csv). differences.lua has tests.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local training = dofile(here .. "training.lua")

@@ -1,8 +1,8 @@
 -- Do the listwise losses of Li, Urbano & Hanjalic (2021) train as published? Every loss at every learning rate and NSR
 -- (sampled negatives per relevant item), beside the numbers of the authors' repository; the paper prints only figures.
--- Data: CiteULike-a, the authors' own folds 0 and 1. Model: matrix factorisation, 32 factors, initial values
--- U(-0.01, 0.01). Protocol: the loss's own metric chooses the epoch on the test part, as in the repository.
--- citeulike_recipes.lua has LambdaRank and other training setups. docs/results/notes/sigir21.md explains differences.
+
+-- Data: CiteULike-a, the authors' own folds 0 and 1. Model: matrix factorisation, 32 factors, from U(-0.01, 0.01).
+-- Protocol: the loss's own metric chooses the epoch on test, as in the repository (docs/results/notes/sigir21.md).
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local training = dofile(here .. "training.lua")

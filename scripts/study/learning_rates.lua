@@ -1,12 +1,11 @@
--- Which learning rate suits which loss under which bound, and do losses still differ if each has its own learning
--- rate?
--- Every smooth loss is trained under every bound, RankNet and LambdaRank under bounds that only multiply a list's
--- loss. The loss's own metric chooses the learning rate and the epoch on validation.
+-- Which learning rate suits which loss under which bound, and do losses still differ if each has its own rate? The same
+-- command continues a stopped study, and `moonrank results results/learning_rates.db` shows its progress.
+
 -- Data: ml-latest-small, relevant = rated 4 or more, users with at least 25 relevant items; five folds by user, one
--- negative per relevant item. Model: matrix factorisation, 32 factors, initial values U(-0.01, 0.01), Adam, 32
--- users per batch.
--- A trial is one loss, bound, learning rate and fold. The store keeps finished trials: the same command continues a
--- stopped study, and `moonrank results results/learning_rates.db` shows its progress.
+-- negative per relevant item. Model: matrix factorisation, 32 factors, initial values U(-0.01, 0.01), Adam, 32 users
+-- per batch. Protocol: every smooth loss is trained under every bound, RankNet and LambdaRank under bounds that only
+-- multiply a list's loss. The loss's own metric chooses the learning rate and the epoch on validation. A trial is one
+-- loss, bound, learning rate and fold.
 local mr = require "moonrank"
 
 local args = mr.args{

@@ -1,9 +1,9 @@
 -- A template for a sweep: which loss and learning rate rank best, over folds? Copy the script, and put in your data
--- and model. If you run it again, it continues.
--- Data: made-up ratings. Model: matrix factorisation, 8 factors, 10 epochs. Every combination of loss, learning
--- rate and fold is one trial. Validation chooses the epoch and the learning rate; the test part is only reported.
--- Trials run in one process per core (--workers), and a store (--store) keeps their results: `moonrank results
--- results/sweep_template.db` shows them at any time.
+-- and model. If you run it again, it continues. `moonrank results results/sweep_template.db` shows its results.
+
+-- Data: made-up ratings. Model: matrix factorisation, 8 factors, 10 epochs. Protocol: every combination of loss,
+-- learning rate and fold is one trial. Validation chooses the epoch and the learning rate; the test part is only
+-- reported. Trials run in one process per core (--workers), and a store (--store) keeps their results.
 local mr = require "moonrank"
 
 local args = mr.args{

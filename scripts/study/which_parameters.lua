@@ -1,9 +1,9 @@
--- Which of many hyperparameters matter? Random search over loss, learning rate, batch size, factors and initial
--- values of matrix factorisation, with Hyperband: most settings get one epoch, and the best ones three, nine or more.
--- The script then divides the variance of validation nDCG after the first epoch, which all settings have, among the
--- hyperparameters. It also draws each setting as a line over axes of the hyperparameters.
--- Data: made-up ratings. A setting that gets more epochs continues from its checkpoint. After Ctrl-C, the same
--- command continues.
+-- Which of many hyperparameters matter? Random search over loss, learning rate, batch size, factors and initial values
+-- of matrix factorisation, with Hyperband. After Ctrl-C, the same command continues.
+
+-- Data: made-up ratings. Protocol: most settings get one epoch, and the best ones three, nine or more. A setting that
+-- gets more epochs continues from its checkpoint. Result: the variance of validation nDCG after the first epoch, which
+-- all settings have, is divided among the hyperparameters. Each setting is a line over axes of the hyperparameters.
 local mr = require "moonrank"
 
 local args = mr.args{

@@ -1,8 +1,9 @@
 -- Future work of Westerborg (2022): a distribution bound rescales a list's metric to the probability that a random
--- ranking gets no higher metric. What if the bound compares with a ranker that is better than random? This ranker draws
--- rows without replacement with weights e^(beta grade) (Plackett 1975, Luce 1959); beta = 0 is random. The bounds are
--- the exact distribution function, smoothed with kappa = 8, and its logit, on MovieLens and on MQ2008 (labels 1 and 2
--- are relevant). Changes of the test metric are paired by user or query.
+-- ranking gets no higher metric. What if the bound compares with a ranker that is better than random?
+
+-- This ranker draws rows without replacement with weights e^(beta grade) (Plackett 1975, Luce 1959); beta = 0 is
+-- random. The bounds are the exact distribution function, smoothed with kappa = 8, and its logit, on MovieLens and on
+-- MQ2008 (labels 1 and 2 are relevant). Changes of the test metric are paired by user or query.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, figure = dofile(here .. "beside.lua"), dofile(here .. "figure.lua")

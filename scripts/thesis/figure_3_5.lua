@@ -1,7 +1,8 @@
 -- Figure 3.5 of Westerborg (2022): Algorithm 2 approximates the distribution function of a metric over random rankings
--- by a sum of sigmoids. How steep must they be? Draws distribution functions of nDCG, AP and nRBP over all rankings of
--- X(8,4) (8 rows, 4 relevant; top) and X(15,5) (bottom), and their smooth versions at steepness 1, 4, 16 and 64. Exact,
--- no data.
+-- by a sum of sigmoids. How steep must they be?
+
+-- The figure has distribution functions of nDCG, AP and nRBP over all rankings of X(8,4) (8 rows, 4 relevant; top) and
+-- X(15,5) (bottom), and their smooth versions at steepness 1, 4, 16 and 64. Exact, no data.
 local mr = require "moonrank"
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 

@@ -1,8 +1,9 @@
 -- Figure 3.6 of Westerborg (2022): Algorithm 2 approximates the distribution function of a metric over random rankings
--- by a sum of sigmoids. Does the steepness of Eq. 3.13 fit every distribution? Draws smooth distribution functions of
--- nDCG, AP and nRBP from sampled rankings, as in the thesis, for three sizes of list at NSR 2 (top) and three NSR at
--- one size (bottom). NSR is the number of negatives per relevant item. A table has the distances from the exact
--- distributions. No data.
+-- by a sum of sigmoids. Does the steepness of Eq. 3.13 fit every distribution?
+
+-- The figure has smooth distribution functions of nDCG, AP and nRBP from sampled rankings, as in the thesis, for three
+-- sizes of list at NSR 2 (top) and three NSR at one size (bottom). NSR is the number of negatives per relevant item. A
+-- table has the distances from the exact distributions. No data.
 local mr = require "moonrank"
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 

@@ -1,7 +1,9 @@
--- Which learning rate suits which loss under which bound? Trains models on every loss under every bound at every rate
--- of a data set, on its first fold or folds with the first seed. Chooses the rate with the best validation value of the
--- metric that the loss optimises, as the mean over settings (NSR or label) and folds. Prints the chosen rates as
--- training.lua and beside.lua have them, for the other scripts of this folder. Test parts are not used.
+-- Which learning rate suits which loss under which bound of Westerborg (2022)? Prints the chosen rates as training.lua
+-- and beside.lua have them, for the other scripts of this folder.
+
+-- Models are trained on every loss under every bound at every rate of a data set, on its first fold or folds with the
+-- first seed. The rate with the best validation value of the metric that the loss optimises is chosen, as the mean over
+-- settings (NSR or label) and folds. Test parts are not used.
 local mr = require "moonrank"
 local runs = dofile((arg[0]:match("^(.*/)") or "./") .. "beside.lua")
 

@@ -1,7 +1,8 @@
--- Future work of Westerborg (2022): does it help to train with more negatives than the test lists have? Matrix
--- factorisation on MovieLens is trained at 1, 2 and 3 negatives per relevant item (NSR); each model is tested at NSR 1,
--- 2 and 3. Negatives are nested: those of a smaller NSR are among those of a larger one. Data, learning rates and
--- protocol are otherwise as in Table 5.1.
+-- Future work of Westerborg (2022): does it help to train with more negatives than the test lists have?
+
+-- Matrix factorisation on MovieLens is trained at 1, 2 and 3 negatives per relevant item (NSR); each model is tested
+-- at NSR 1, 2 and 3. Negatives are nested: those of a smaller NSR are among those of a larger one. Data, learning
+-- rates and protocol are otherwise as in Table 5.1.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs = dofile(here .. "beside.lua")

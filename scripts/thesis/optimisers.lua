@@ -1,9 +1,10 @@
 -- Westerborg (2022), section 4.3: "while Stochastic Gradient Decent often results in better performance, Adam will be
 -- used to optimize the models, as it is computationally efficient, has no impact on the relative performance and
--- requires little tuning for the learning rate". Is this true? Plain SGD and Adam train every loss without a bound and
--- under the thesis' four bounds. Validation chooses the learning rate of each optimizer for every loss and bound.
+-- requires little tuning for the learning rate". Is this true?
+
 -- Data and models, in five folds: MovieLens at NSR 1 (one negative per relevant item) by matrix factorisation, MQ2008
--- (relevant from label 1) by a network with one hidden layer.
+-- (relevant from label 1) by a network with one hidden layer. Protocol: plain SGD and Adam train every loss without a
+-- bound and under the thesis' four bounds. Validation chooses the learning rate of each optimizer, loss and bound.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, figure = dofile(here .. "beside.lua"), dofile(here .. "figure.lua")

@@ -1,8 +1,10 @@
--- Future work of Westerborg (2022): do bounds matter on other data? The MSLR slice (136 raw features) and ClueWeb09
--- (lists of 230 to 728 documents) are ranked by the network for MQ2008, with labels of at least 2 or at least 1
--- relevant, in minibatches of 4 queries. CiteULike-a (--sets citeulike) is ranked by the model for MovieLens.
--- Validation chooses epoch and learning rate. Changes are paired by query or user, with Holm's correction over each
--- data set. Queries without relevant documents are left out.
+-- Future work of Westerborg (2022): do bounds matter on other data?
+
+-- Data and models: the MSLR slice (136 raw features) and ClueWeb09 (lists of 230 to 728 documents) are ranked by the
+-- network for MQ2008, with labels of at least 2 or at least 1 relevant, in minibatches of 4 queries. CiteULike-a
+-- (--sets citeulike) is ranked by the model for MovieLens. Protocol: validation chooses epoch and learning rate.
+-- Changes are paired by query or user, with Holm's correction over each data set. Queries without relevant documents
+-- are left out.
 local here = arg[0]:match("^(.*/)") or "./"
 local runs = dofile(here .. "beside.lua")
 

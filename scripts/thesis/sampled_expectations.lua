@@ -1,9 +1,10 @@
 -- Westerborg (2022), section 4.3, replaces the expectation in expectation based bounding by the mean over random
 -- rankings ("we take a similar approach", as for distributions: 300,000 rankings). Does it matter? The expectation has
--- a closed form (section 3.2). This script compares models trained with the closed form, with 300,000 rankings, and
--- with far fewer.
+-- a closed form (section 3.2).
+
 -- Data and models, in five folds: MovieLens at NSR 1 (one negative per relevant item) by matrix factorisation, MQ2008
--- (relevant from label 1) by a network with one hidden layer. Adam has the learning rates of Table 5.1.
+-- (relevant from label 1) by a network with one hidden layer. Protocol: Adam has the learning rates of Table 5.1.
+-- Models are trained with the closed form, with 300,000 rankings, and with far fewer.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs = dofile(here .. "beside.lua")

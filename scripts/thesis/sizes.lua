@@ -1,4 +1,5 @@
 -- Westerborg (2022), section 4.1.1: how large should the models be, and does their size decide which bound is best?
+
 -- Models with {16, 32, 64} factors on MovieLens, and with {6, 12, 23, 46, 69, 92} hidden units on MQ2008 (label 2), are
 -- compared by the loss's own metric on validation. Test parts are not used. Learning rates are those chosen for the
 -- model sizes of the thesis.

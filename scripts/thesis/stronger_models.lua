@@ -1,7 +1,8 @@
--- Future work of Westerborg (2022): do bounds still matter if the ranker is stronger? MQ2008 (labels 1 and 2 are
--- relevant) is ranked in its five folds by a linear model, the thesis' network, a deeper network, and one with dropout
--- and self-attention among documents. Validation chooses the learning rate of each model and loss (first fold, no
--- bound), and the epoch. Changes are paired by query.
+-- Future work of Westerborg (2022): do bounds still matter if the ranker is stronger?
+
+-- Data and models: MQ2008 (labels 1 and 2 are relevant) is ranked in its five folds by a linear model, the thesis'
+-- network, a deeper network, and one with dropout and self-attention among documents. Protocol: validation chooses the
+-- learning rate of each model and loss (first fold, no bound), and the epoch. Changes are paired by query.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs = dofile(here .. "beside.lua")

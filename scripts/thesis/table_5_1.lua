@@ -1,10 +1,10 @@
 -- Table 5.1 of Westerborg (2022), MovieLens half: do bounded losses rank better than unbounded ones, at 1, 2 and 3
--- negatives per relevant item (NSR)? Data: ml-latest-small, where ratings of 4 and more are relevant; the 412 users
--- with at least 25 relevant items; five folds by user, with negatives drawn once per fold. Model: matrix factorisation
--- with 32 factors, initialised in U(-0.01, 0.01), trained by Adam with 32 users per minibatch.
--- Validation chooses epoch and learning rate; with --recipe published the test part chooses the epoch, as the thesis
--- may have done. `train` in protocol.lua calls mr.fit, for each run that `sweep` in training.lua plans. The table has
--- no bound, four bounds of the thesis and two of this project: logarithm and logit of the exact distribution.
+-- negatives per relevant item (NSR)? The table has no bound, four bounds of the thesis and two of this project.
+
+-- Data: ml-latest-small, where ratings of 4 and more are relevant; the 412 users with at least 25 relevant items; five
+-- folds by user, with negatives drawn once per fold. Model: matrix factorisation with 32 factors, initialised in
+-- U(-0.01, 0.01), trained by Adam with 32 users per minibatch (`train` in protocol.lua calls mr.fit). Protocol:
+-- validation chooses epoch and learning rate; with --recipe published the test part chooses the epoch.
 local here = arg[0]:match("^(.*/)") or "./"
 local training = dofile(here .. "training.lua")
 

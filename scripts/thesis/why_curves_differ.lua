@@ -1,5 +1,6 @@
 -- Westerborg (2022) finds that nDCG@k falls with k on MovieLens and rises on MQ2008 (section 5.1, Figure 5.1), suspects
 -- "the used ranking function or dataset", and leaves the reason to future work (6.2). Which of the two is the reason?
+
 -- nDCG@k is the DCG of the first k ranks divided by the ideal DCG of k ranks. While a list has at least k relevant
 -- rows, the ideal DCG grows with k, and a rank that holds fewer relevant rows than the ranks above lowers nDCG@k. For
 -- larger k the ideal DCG is constant, and each further relevant row raises nDCG@k.

@@ -1,5 +1,6 @@
 -- Westerborg (2022) finds that distribution based bounding ruins the nDCG loss (Table 5.1: 0.88 instead of 0.97 at NSR
 -- 1), but not AP and nRBP. Why?
+
 -- A model starts with equal scores. Smooth nDCG is then far below that of a random ranking, because the discount is
 -- convex; smooth AP and nRBP are near the middle. So far down, the thesis' distribution function, a sum over 300,000
 -- samples, is flat, and users whose lists lie there get no gradient. The exact distribution, and its logarithm or

@@ -1,5 +1,5 @@
--- Tests options that all scripts share, by their --help: a device, a short run (--smoke), a store; and the notice on
--- made-up data.
+-- Tests the --help of all scripts: what a script is about, and options that all share, such as a device, a short run
+-- (--smoke) and a store. Also tests the notice on made-up data.
 local test = require "moonrank.test"
 local sweeps = dofile "tests/support/sweeps.lua"
 local program = dofile "tests/support/program.lua"
@@ -61,6 +61,15 @@ it("every script shows options with hyphens, and at most one default of each", f
     end
   end
   check(defaults > 300, defaults .. " defaults")
+end)
+
+it("every script's help begins with at most four lines, which end with a full stop or a question mark", function()
+  for _, script in ipairs(all) do
+    local about, lines = script.help:match "^usage:[^\n]*\n\n(.-)\n\noptions:", 1
+    check(about and about:find "[.?]$", script.path .. ": " .. tostring(about))
+    for _ in about:gmatch "\n" do lines = lines + 1 end
+    check(lines <= 4, ("%s: %d lines"):format(script.path, lines))
+  end
 end)
 
 -- Returns the options that --smoke sets, each with a valid value, and the options that have no effect beside --smoke.

@@ -1,13 +1,13 @@
--- Tests that the committed results files are consistent in themselves, with the printed numbers in
--- scripts/*/published.lua, and with the lists of scripts that make them.
-local files = require "tests.support.files"
+-- Tests that the committed results files are consistent in themselves, with the printed numbers that scripts show, and
+-- with the lists of scripts that make them.
+local mr = require "moonrank"
 local test = require "moonrank.test"
 local core = require "moonrank.core"
 local it, check, equal, near = test.it, test.check, test.equal, test.near
 local results_file, documents = dofile "docs/report/results_file.lua", dofile "docs/report/documents.lua"
 local sections, claims = dofile "docs/report/sections.lua", dofile "docs/report/claims.lua"
 local scripts, in_process = dofile "tests/support/scripts.lua", dofile "tests/support/in_process.lua"
-local program = dofile "tests/support/program.lua"
+local program, sweeps = dofile "tests/support/program.lua", dofile "tests/support/sweeps.lua"
 
 -- Calls visit(cells, path, document) for every results file.
 local function each_file(visit)
@@ -188,52 +188,94 @@ it("changes are the differences of the means that a file has beside them", funct
   check(count > 200, count .. " changes were compared")
 end)
 
--- Returns the printed numbers that a script itself contains.
-local function printed_in(script)
-  return load("return " .. files.read(("scripts/%s.lua"):format(script)):match "\nlocal published = (%b{})")()
+-- Returns a study in which every training run has the same values of two lists.
+local function made_study(space)
+  local values = { 0.25, 0.75 }
+  return mr.sweep{ name = "made", store = sweeps.new_folder() .. "/made.db", workers = 0, progress = false,
+    metric = "valid", direction = "maximize", space = space, run = function()
+      return { valid = 0.5, own = 0.5, ["ndcg@10"] = 0.5, per_list = { own = values, list = { 1, 2 } } }
+    end }
 end
 
-it("printed numbers of results files are those of published.lua", function()
+-- Returns the rows of a script's table by their names in a results file, with the columns as keys. `patch` replaces
+-- data and training runs in the file of this name, which the script loads.
+local function shown_by(script, words, file, patch)
+  local one, found = in_process.section(("scripts/%s.lua"):format(script), words, { [file] = patch }).tables[1], {}
+  local records = in_process.records(one)
+  for r, name in ipairs((results_file.row_names(one))) do found[name] = records[r] end
+  return found
+end
+
+local function thesis_movielens()
+  return shown_by("thesis/table_5_1", {}, "training", function(training)
+    rawset(training, "movielens", function(args)
+      local ratings = mr.data.synthetic{ kind = "ratings", users = 60, items = 400, seed = 1 }
+      return training.named(args, training.protocol.sets.movielens(ratings), "movielens", "MovieLens")
+    end)
+    rawset(training, "sweep", function(_, set)
+      return made_study{ nsr = mr.choice(set.values), loss = mr.choice(training.losses),
+        bound = mr.choice(training.bounds), split = mr.range(1, 1) }
+    end)
+  end)
+end
+
+local function queries_of_cmu()
+  return shown_by("cmu/table_1", { "--sets", "mslr", "--seeds", "1" }, "queries", function(queries)
+    local names, best = {}, {}
+    for i, system in ipairs(queries.protocol.systems) do
+      names[i], best[system.title] = system.title, { rate = 0.01 }
+    end
+    local fold = { test = { lists = mr.lists{ { 1, 0 }, { 0, 1 } } } }
+    rawset(queries, "set", function()
+      return { title = "MSLR slice", folds = 1, fold = function() return fold end }
+    end)
+    rawset(queries, "runs", function()
+      return made_study{ system = mr.choice(names), split = mr.range(1, 1) }, best
+    end)
+  end)
+end
+
+local function data_of_sigir21()
+  return shown_by("sigir21/table_1", { "--sets", "citeulike,citeulike_splits" }, "data", function(data)
+    local part = { users = mr.tensor{ 1, 2 }, items = mr.tensor{ 1, 2 }, lists = { rows = 2 } }
+    local titles = { citeulike = "CiteULike-a, published splits", citeulike_splits = "CiteULike-a" }
+    rawset(data, "open", function(_, name)
+      return { title = titles[name], splits = { 0 }, fold = function() return { train = part, test = part } end }
+    end)
+  end)
+end
+
+it("printed numbers of results files are those that the scripts show", function()
   local count = 0
   local function same(value, printed, row)
     count = count + 1
     check(value ~= nil and printed ~= nil, row)
     near(value, printed, { atol = 1e-9 }, row)
   end
-  local thesis = dofile "scripts/thesis/published.lua"
-  local movielens = printed_in "thesis/table_5_1"
-  local losses = { nDCG = "ndcg", AP = "ap", nRBP = "nrbp" }
-  for row, of in pairs(file_of("thesis/table_5_1.csv")[""]) do
-    local nsr, loss, bound = row:match "^NSR (%d); (%w+); ([%w_]+)$"
-    local printed = movielens[losses[loss]][bound]
-    if of.published or printed then same(of.published, printed[math.tointeger(tonumber(nsr))], row) end
+  -- Compares a column of printed numbers in a results file with the rows that a script shows. A row has a printed
+  -- number in both or in neither.
+  local function compare(rows, shown, column)
+    for row, of in pairs(rows) do
+      local printed = tonumber((shown[row] or {})[column])
+      if of[column] or printed then same(of[column], printed, row) end
+    end
   end
+  compare(file_of("thesis/table_5_1.csv")[""], thesis_movielens(), "published")
+  compare(file_of("cmu/table_1.csv")["Test nDCG@10"], queries_of_cmu(), "printed (WEB10K)")
+  local sets = data_of_sigir21()
+  for _, key in ipairs{ "users", "items", "ratings", "density" } do
+    compare(file_of("sigir21/table_1.csv")[""], sets, key .. ", printed")
+  end
+  local thesis, losses = dofile "scripts/thesis/published.lua", { nDCG = "ndcg", AP = "ap", nRBP = "nrbp" }
   for row, of in pairs(file_of("thesis/table_5_1_mq2008.csv")[""]) do
     local loss, bound = row:match "; (%w+); ([%w_]+)$"
     if of.published then same(of.published, thesis.table_5_1_mq2008[losses[loss]][bound], row) end
   end
-  local cmu = dofile "scripts/cmu/published.lua"
+  local faces = dofile("scripts/cmu/tables.lua").published
   for _, number in ipairs{ 2, 3 } do
-    local rows = file_of(("cmu/table_%d.csv"):format(number))[""]
-    for kind, lines in pairs(cmu["table_" .. number]) do
-      for _, line in ipairs(lines) do
-        local row = kind .. "; " .. line[1]
-        same(rows[row].printed, line[2], row)
-      end
-    end
-  end
-  local queries = file_of("cmu/table_1.csv")["Test nDCG@10"]
-  local systems = printed_in "cmu/table_1"
-  for row, of in pairs(queries) do
-    local name = row:match "; ([^;(]+)$" or row:match "; ([^;(]+) %("
-    local printed = of["printed (WEB10K)"]
-    if printed then same(printed, systems[name], row) end
-  end
-  local sigir21 = printed_in "sigir21/table_1"
-  for row, of in pairs(file_of("sigir21/table_1.csv")[""]) do
-    for _, key in ipairs{ "users", "items", "ratings", "density" } do
-      if row:find "^CiteULike" then same(of[key .. ", printed"], sigir21[1][key], row) end
-    end
+    local rows, found = file_of(("cmu/table_%d.csv"):format(number))[""], {}
+    for row, of in pairs(rows) do found[row:match "; (.+)$"] = of.printed end
+    for system, printed in pairs(faces[number]) do same(found[system], printed, system) end
   end
   check(count > 80, count .. " printed numbers were compared")
 end)
