@@ -4,6 +4,7 @@
 local files = require "tests.support.files"
 local test = require "moonrank.test"
 local core = require "moonrank.core"
+local mr = require "moonrank"
 local program, sweeps = dofile "tests/support/program.lua", dofile "tests/support/sweeps.lua"
 local claims = dofile "docs/report/claims.lua"
 local it, check, equal = test.it, test.check, test.equal
@@ -100,6 +101,16 @@ it("README.md says of bounding what the results files have", function()
   check(shown:find(("and %s are worse"):format(movielens[3]), 1, true), shown)
   equal({ mq2008[2], mq2008[3] }, { "none", "none" })
   check(shown:find(("on MQ2008 none of %s"):format(mq2008[1]), 1, true), shown)
+end)
+
+it("README.md and docs/comparison.md have the numbers of losses and bounds", function()
+  local names, pairwise = mr.losses.names(), 0
+  for _, name in ipairs(names) do pairwise = pairwise + (mr.losses[name]().pointwise and 0 or 1) end
+  check(text:find(("**%d losses**"):format(#names), 1, true), #names)
+  check(text:find(("| Losses of pairs, lists | %d |"):format(pairwise), 1, true), pairwise)
+  local words = ("`mr.losses.names()` has %d names; %d are of single rows"):format(#names, #names - pairwise)
+  check(files.read "docs/comparison.md":find(words, 1, true), words)
+  check(text:find(("| Bounds by shape | %d, yours |"):format(#mr.bounds.names() - 1), 1, true), #mr.bounds.names())
 end)
 
 -- Returns the rows of the first table below a heading, as lists of cells.

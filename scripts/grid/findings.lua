@@ -316,7 +316,7 @@ seeds, with the trained models as given).
 %s
 
 In the figure red is for the better and blue for the worse, in standard errors of the mean change over users or
-queries, + and - mark significant ones, and white cells have no bound that applies or no result.
+queries, + and - mark significant ones, and empty cells have no bound that applies or no result.
 
 Of %d cells %d converged: training ended because no epoch of the last %s was better on validation, or all %s epochs (of
 trees: rounds) ran and the best one is not among the last tenth. %s; %d others did not converge, and %d have no result.

@@ -71,7 +71,7 @@ local most = 5  -- changes beyond this many standard errors get the darkest colo
 local caption = ([[
 Change of each loss's metric on test against the same loss without a bound, in standard errors of its mean over users or
 queries: red is better, blue worse, colours end at %d. + and - are significant (5 %%, Holm's correction over all cells).
-White: no bound that applies, or no result.]]):format(most)
+Empty: no bound that applies, or no result.]]):format(most)
 
 local marks = { [1] = "+", [0] = "", [-1] = "-" }
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Looks at a report of scripts/all.lua with Chromium.
 
-Checks the mark of the section in view, that only its document shows its sections, hints at tables that scroll, the
-width and the console.
+Checks the mark of the section in view, that only its document shows its sections, hints at tables that scroll,
+figures on dark screens, the width and the console.
 Usage: tests/browser/report.py [PROGRAM [FOLDER for screenshots]]
 """
 import os
@@ -37,6 +37,15 @@ def check_documents(browser):
     browser.until(f"{open_lists}.length === 2", "a narrow window does not show the sections of all documents")
 
 
+def check_dark(browser):
+    """Checks that figures have a dark background on a dark screen, and a white one on another."""
+    fills = "Array.from(document.querySelectorAll('.recoloured > rect'), each => getComputedStyle(each).fill)"
+    for scheme, is_white in (("dark", "false"), ("light", "true")):
+        browser.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        browser.until(f"{fills}.length > 0 && {fills}.every(each => (each === 'rgb(255, 255, 255)') === {is_white})",
+                      f"backgrounds of figures, {scheme} screen")
+
+
 def test(browser, program, folder, pictures):
     script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scripts/all.lua")
     words = ["--smoke", "--workers", "0", "--documents", "cmu,lecture", "--out", folder + "/report.html"]
@@ -46,6 +55,7 @@ def test(browser, program, folder, pictures):
     chromium.check_contents(browser)
     check_documents(browser)
     check_hints(browser)
+    check_dark(browser)
     chromium.check_width(browser)
     chromium.take_pictures(browser, {"report": address}, pictures)
 

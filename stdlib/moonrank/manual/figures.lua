@@ -43,10 +43,8 @@ function M.html(code, caption, text)
     return ('<p class="missing">Figure "%s" is missing: %s</p>\n'):format(caption,
       escape(check.reason(core.error_text(svg))))
   end
-  -- the style sheet inverts pictures on dark screens, but not the colours of a heat map
-  local class = figure.kind == "heatmap" and ' class="colours"' or ""
-  local html = '<figure%s><img alt="%s" width="%d" height="%d" src="%s"><figcaption>%s</figcaption></figure>\n'
-  return html:format(class, escape(text), figure.width, figure.height, address(svg), caption)
+  local html = '<figure><img alt="%s" width="%d" height="%d" src="%s"><figcaption>%s</figcaption></figure>\n'
+  return html:format(escape(text), figure.width, figure.height, address(svg), caption)
 end
 
 return M

@@ -38,9 +38,43 @@ local function terminal_line(kind, width, height)
   return terminals[kind]:format(width, height)
 end
 
+-- Maps the colours of texts, axes and dark series to their colours on a dark screen. Other series, cells of a heat map
+-- and the texts in these cells keep their colours. Parallel coordinates have lines of all colours from light to dark,
+-- so their picture is inverted instead.
+local dark = { ["#000000"] = "#f0f3f6", ["#222222"] = "#dde2e7", ["#333333"] = "#c9d1d9", ["#555555"] = "#a3acb5",
+  ["#777777"] = "#8b949e", ["#888888"] = "#8b949e", ["#9a9a9a"] = "#7d8590", ["#c8c8c8"] = "#4a525b",
+  ["#e4e4e4"] = "#2d333b", ["#ededed"] = "#22272e", ["#0072b2"] = "#1f87cc", ["#c0392b"] = "#e0584a" }
+local dark_back = "#15181c"
+
+-- Returns the style sheet of SVG pictures, by which they have a dark background if the reader's screen is dark.
+local function dark_style()
+  local rules = { ".inverted{filter:invert(0.91) hue-rotate(180deg)}" }
+  local function add(selector, property, color)
+    rules[#rules + 1] = (".recoloured %s{%s:%s}"):format(selector, property, color)
+  end
+  for light, color in pairs(dark) do
+    for _, property in ipairs{ "fill", "stroke", "color" } do
+      add(('[%s="%s"]'):format(property, light), property, color)
+    end
+  end
+  add('rect[fill="#ffffff"]', "fill", dark_back)
+  add('[stroke="#ffffff"]', "stroke", dark_back)
+  table.sort(rules)
+  return "<style>@media screen and (prefers-color-scheme:dark){" .. table.concat(rules) .. "}</style>\n"
+end
+
 -- Corrects gnuplot's SVG: the font "sans:Bold" becomes "sans-serif" with font-weight, and "]]>", which is not valid
--- XML, is escaped. Texts of the figure cannot match the font's pattern, because their < is written &lt;.
-local function corrected(svg)
+-- XML, is escaped. Texts of the figure cannot match the font's pattern, because their < is written &lt;. Colours are
+-- written in one form, which the style sheet for dark screens selects.
+local function corrected(svg, kind)
+  svg = svg:gsub("(=%s*['\"])rgb%(%s*(%d+),%s*(%d+),%s*(%d+)%)", function(before, r, g, b)
+    return ("%s#%02x%02x%02x"):format(before, r, g, b)
+  end)
+  svg = svg:gsub('="black"', '="#000000"')
+  local class = kind == "parallel" and "inverted" or "recoloured"
+  svg = svg:gsub('<g id="gnuplot_canvas">', function()
+    return dark_style() .. ('<g id="gnuplot_canvas" class="%s">'):format(class)
+  end, 1)
   svg = svg:gsub('(<g [^<>]-font%-family=)"sans(:?B?o?l?d?)"', function(before, bold)
     return before .. '"sans-serif"' .. (bold == ":Bold" and ' font-weight="bold"' or "")
   end)
@@ -174,7 +208,7 @@ end
 
 ---Returns the figure as SVG, as in an .svg file.
 ---@return string
-function Figure:to_svg() return corrected(core.gnuplot(self:script "svg")) end
+function Figure:to_svg() return corrected(core.gnuplot(self:script "svg"), self.kind) end
 
 ---Writes the figure to an .svg, .png or .pdf file, and returns the figure. The file is written
 ---whole or not at all. Missing folders are made. An existing regular file is replaced. If `path` is

@@ -138,6 +138,9 @@ local function color_bar(page, panel, plan, box)
   end
 end
 
+-- Colour of texts on light cells of a heat map. It is not among the colours that change on dark screens.
+local text_on_cells = "#212121"
+
 -- Sets the palette of a panel, and draws its colour bar and the texts in the cells of a heat map.
 local function colors(page, panel, plan, box)
   local parts = {}
@@ -151,7 +154,7 @@ local function colors(page, panel, plan, box)
   local size = math.floor(math.min(12, (room - 4) / most, box.h / #panel.y.categories * 0.7))
   for _, cell in ipairs(panel.cells) do
     page.add("set label %s at first %d, first %d center font 'sans,%d' tc rgb '%s' front", quote(cell.text), cell.x,
-      cell.y, math.max(size, 5), cell.dark and "#FFFFFF" or "#222222")
+      cell.y, math.max(size, 5), cell.dark and "#FFFFFF" or text_on_cells)
   end
 end
 

@@ -44,10 +44,9 @@ local function svg_of(figure)
 end
 
 local function lines_of(svg, rgb)
-  local r, g, b = tonumber(rgb:sub(2, 3), 16), tonumber(rgb:sub(4, 5), 16), tonumber(rgb:sub(6, 7), 16)
   local lines = {}
-  for red, green, blue, d in svg:gmatch("<path stroke='rgb%(%s*(%d+),%s*(%d+),%s*(%d+)%)'[^>]-d='([^']*)'") do
-    if tonumber(red) == r and tonumber(green) == g and tonumber(blue) == b then
+  for color, d in svg:gmatch("<path stroke='(#%x+)'[^>]-d='([^']*)'") do
+    if color == rgb:lower() then
       for command, x, y in d:gmatch("([ML])([%d.]+),([%d.]+)") do
         if command == "M" then lines[#lines + 1] = {} end
         table.insert(lines[#lines], { tonumber(x), tonumber(y) })
@@ -231,14 +230,13 @@ describe("mr.plot.bars", function()
       series = { { name = "x", values = { 2, -1, nan }, errors = { 0.5, nan, 1 } },
         { name = "y", values = { 1, 4, 3 } } } })
     local heights = {}
-    for rgb, points in svg:gmatch("<polygon fill = '(rgb[^']*)'[^>]-points = '([^']*)'") do
+    for rgb, points in svg:gmatch("<polygon fill = '(#%x+)'[^>]-points = '([^']*)'") do
       local low, high = inf, -inf
       for y in points:gmatch(",([%d.]+)") do low, high = math.min(low, tonumber(y)), math.max(high, tonumber(y)) end
-      rgb = rgb:gsub("%s", "")
       heights[rgb] = heights[rgb] or {}
       table.insert(heights[rgb], high - low)
     end
-    local xs, ys = heights["rgb(0,114,178)"], heights["rgb(213,94,0)"]
+    local xs, ys = heights[blue:lower()], heights[vermillion:lower()]
     near({ xs[1] / ys[1], xs[2] / ys[1], ys[2] / ys[1], ys[3] / ys[1] }, { 2, 1, 4, 3 }, { atol = 0.02 })
     equal(#xs, 2)
     check(words.nrbp_loss and words.ap and words.none, "categories")
@@ -265,7 +263,7 @@ describe("mr.plot.bars", function()
     end
     local _, y, svg = places(false)
     local ys = {}
-    for points in svg:gmatch "<polygon fill = 'rgb[^']*'[^>]-points = '([^']*)'" do
+    for points in svg:gmatch "<polygon fill = '#%x+'[^>]-points = '([^']*)'" do
       for each in points:gmatch ",([%d.]+)" do ys[#ys + 1] = tonumber(each) end
     end
     check(y[1] < math.min(table.unpack(ys)) and y[2] > math.max(table.unpack(ys)), "above and below the bars")
@@ -290,14 +288,14 @@ describe("mr.plot.heatmap", function()
       check(words[word], word)
     end
     -- the lowest and the highest colour of the palette viridis
-    check(svg:find("rgb%( 68,   1,  84%)") and svg:find("rgb%(253, 231,  37%)"),
+    check(svg:find("'#440154'", 1, true) and svg:find("'#fde725'", 1, true),
       "the lowest and the highest have the palette's ends")
   end)
 
   draws("draws 0 as white with diverging = true", function()
     local svg = svg_of(mr.plot.heatmap{ values = { { -1, 0, 4 } }, diverging = true })
-    check(svg:find("rgb%(247, 247, 247%)"), "0 is near white")
-    check(svg:find("rgb%(178,  24,  43%)"), "4 is the end of red")
+    check(svg:find("'#f7f7f7'", 1, true), "0 is near white")
+    check(svg:find("'#b2182b'", 1, true), "4 is the end of red")
   end)
 
   draws("draws the script's own labels in cells, also for NaN", function()
@@ -339,6 +337,35 @@ draws("mr.plot.facets draws panels in rows with one shared legend", function()
 end)
 
 describe("mr.Figure", function()
+  draws("has another colour on a dark screen for its background and for each colour of its axes and texts", function()
+    local reference = { y = { 1, 4, 9 }, title = "t", caption = "c", hlines = { { 4, "four" } } }
+    local bars = { categories = { "a" }, values = { 1 }, errors = { 0.1 }, labels = true }
+    for _, figure in ipairs{ mr.plot.lines(reference), mr.plot.bars(bars) } do
+      local svg = figure:to_svg()
+      local style = svg:match "<style>(.-)</style>"
+      check(style and style:find("prefers-color-scheme:dark", 1, true), "a style sheet for dark screens")
+      check(style:find('rect[fill="#ffffff"]{fill:#', 1, true) and svg:find '<rect [^>]*fill="#ffffff"', "background")
+      local colors = 0
+      for property, color in svg:gmatch "[ <](%l+)%s*=%s*['\"](#%x+)" do
+        if property == "stroke" or property == "fill" and color ~= "#ffffff" then
+          colors = colors + 1
+          check(style:find(('[%s="%s"]{%s:#'):format(property, color, property), 1, true), property .. color)
+        end
+      end
+      check(colors > 10, colors)
+    end
+  end)
+  draws("keeps the colours of a heat map's cells, and inverts parallel coordinates, on a dark screen", function()
+    local svg = mr.plot.heatmap{ values = { { 1, 2 } } }:to_svg()
+    local style, cells = svg:match "<style>(.-)</style>", 0
+    for color in svg:gmatch "<polygon fill = '(#%x+)'" do
+      cells = cells + 1
+      check(not style:find(('[fill="%s"]'):format(color), 1, true), color)
+    end
+    check(cells >= 2, cells)
+    local axes = { { name = "lr", values = { 1, 2 } }, { values = { 1, 3 } } }
+    check(mr.plot.parallel{ axes = axes, color = { 1, 2 } }:to_svg():find('class="inverted"', 1, true), "inverted")
+  end)
   test.it("prints its kind, size and title in one line", function()
     local two = mr.plot.lines{ series = { { y = { 1 } }, { y = { 2 } } }, title = "T" }
     equal(tostring(two), "mr.Figure lines: 2 series, 'T'")
