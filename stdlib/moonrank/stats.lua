@@ -213,7 +213,7 @@ local regression_options = declare("mr.stats.KernelRegressionOptions", {
   { "degree", "integer", default = 0, choices = { 0, 1 },
     help = "degree of the local polynomial: 0 is the estimator of Nadaraya and Watson, 1 is local linear" },
   { "least", "string|number", choices = { "silverman" }, least = input.smallest, most = input.largest,
-    shown = "a 200th of the range of x",
+    shown = "a 200th of the range of x", only_with = { bandwidth = { "cv", "aicc" } },
     help = "smallest bandwidth that a rule may find: a number, or silverman, as for the density of x (mr.stats.kde)" },
   { "nearest", "number", default = 0, least = 0, most = 1,
     help = "smallest share of the pairs within one bandwidth of every point (the span of Cleveland 1979): the curve "
@@ -253,7 +253,6 @@ local regression_options = declare("mr.stats.KernelRegressionOptions", {
 function M.kernel_regression(x, y, options)
   local where = "mr.stats.kernel_regression"
   local o = regression_options:read(where, options)
-  if type(o.bandwidth) == "number" then check.leave_out(where, "least", o.least, "bandwidth is a number") end
   local a, b, skipped = input.pairs(where, x, y)
   check.expect(#a >= 2, where, "the number of pairs of x and y without NaN", #a, "at least 2")
   local h, at_edge = input.bandwidth(o.bandwidth, function(rule)

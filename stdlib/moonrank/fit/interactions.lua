@@ -5,8 +5,6 @@ local interactions = require "moonrank.data.interactions"
 
 local M = {}
 
-local only = { "negatives", "shared_negatives", "catalogue" }  -- options that need unit = "interaction"
-
 -- Raises an error if a bound needs the ranking of all items, because a step scores only a sample of them.
 local function check_bound(loss)
   for _, term in ipairs(check.field(loss, "_terms") or { { loss = loss } }) do
@@ -27,12 +25,7 @@ end
 ---Raises an error if other options of mr.fit do not fit the option `unit`, "list" or "interaction".
 ---@param o mr.FitOptions
 function M.check(o)
-  if o.unit ~= "interaction" then
-    for _, name in ipairs(only) do
-      check.leave_out("mr.fit", name, o[name], "only unit = 'interaction' takes it")
-    end
-    return
-  end
+  if o.unit ~= "interaction" then return end
   check.leave_out("mr.fit", "batch_rows", o.batch_rows,
     "unit = 'interaction' takes batch, the number of interactions, instead")
   check.expect(dataset.is(o.train) and o.train.users and o.train.items, "mr.fit", "train", o.train,
