@@ -4,6 +4,7 @@
 -- gradient.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local arguments = require("moonrank.options").arguments
 local declare = require("moonrank.options").declare
 local definitions = require "moonrank.system.definitions"
 local estimate = require "moonrank.bounds.estimate"
@@ -358,6 +359,10 @@ function M.weighted(what, options)
   return weighted
 end
 
+local check_define = arguments({ "name", "string" }, { "f", "function|mr.Bound",
+  accept = function(value) return type(value) == "function" or getmetatable(value) == Bound end,
+  expected = "a function or a bound" })
+
 ---Defines a bound of your own, and returns the bound. Its name is then accepted wherever a built-in
 ---bound's is. A built-in bound's name is an error; a name of your own may be defined again. `f` is
 ---a function of the score (one smooth metric value per list) and of statistics of the lists. The
@@ -372,9 +377,8 @@ end
 ---local f = function(score, stats) return (score - stats.min) / (stats.max - stats.min):sqrt() end
 ---mr.bounds.define("sqrt_range", f).name   --> sqrt_range
 function M.define(name, f, about)
-  check.expect(type(name) == "string", "mr.bounds.define", "name", name, "a text")
+  check_define("mr.bounds.define", name, f)
   local is_bound = getmetatable(f) == Bound
-  check.expect(type(f) == "function" or is_bound, "mr.bounds.define", "f", f, "a function or a bound")
   check.expect(not registry.builtin(name), "mr.bounds.define", "name", name,
     "another name, because this is the name of a bound of the library")
   about = about and registry.about:read("mr.bounds.define", about)

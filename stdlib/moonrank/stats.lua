@@ -2,6 +2,7 @@
 -- densities, regression curves and distribution functions.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local arguments = require("moonrank.options").arguments
 local declare = require("moonrank.options").declare
 local record = require("moonrank.record").new
 local input = require "moonrank.stats.input"
@@ -119,6 +120,8 @@ function M.distribution(x, options) return require("moonrank.stats.distribution"
 ---Example: `mr.stats.bootstrap({1, 2, 3, 0/0}, {statistic = "median"}).estimate   --> 2.0`
 function M.bootstrap(x, options) return require("moonrank.stats.bootstrap")(x, options) end
 
+local check_ps = arguments{ "ps", "table", expected = "a tensor or a table of p-values" }
+
 -- Returns the keys of a table of p-values, sorted from the smallest p to the largest. Keys of NaN are left out.
 local function keys_by_p(ps)
   local keys = {}
@@ -139,7 +142,7 @@ end
 ---Example: `mr.stats.holm({minmax = 0.01, zscore = 0.04}).minmax   --> 0.02`
 function M.holm(ps)
   if type(ps) == "userdata" then ps = core.numbers(ps) end
-  check.expect(type(ps) == "table", "mr.stats.holm", "ps", ps, "a tensor or a table of p-values")
+  check_ps("mr.stats.holm", ps)
   local adjusted, largest = {}, 0
   for key, p in pairs(ps) do adjusted[key] = p end
   local keys = keys_by_p(ps)

@@ -2,6 +2,7 @@
 -- batches of a dataset.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local arguments = require("moonrank.options").arguments
 local declare = require("moonrank.options").declare
 local fingerprint = require "moonrank.data.fingerprint"
 local phase = require "moonrank.system.phase"
@@ -325,6 +326,8 @@ function Dataset:to(device)
   return with_ratings(M.new(parts), self)
 end
 
+local check_threshold = arguments{ "threshold", "string|number", choices = { "top", "top_of_list" }, infinite = true }
+
 ---Returns a copy of the dataset with grades 1 and 0: 1 where the grade is at least `threshold`. The
 ---threshold "top" is the highest grade of the dataset. "top_of_list" is the highest grade of each
 ---list; if all rows of a list have the same grade, all of them become 1.
@@ -336,14 +339,12 @@ end
 ---set:binarize(2).lists.relevance   --> {1, 0, 0}  mr.Tensor {3} float32
 ---```
 function Dataset:binarize(threshold)
+  check_threshold("dataset:binarize", threshold)
   local lists = self.lists
   if threshold == "top" then
     threshold = lists.rows > 0 and lists.relevance:max():item() or 1
   elseif threshold == "top_of_list" then
     threshold = lists:spread(lists:max(lists.relevance))
-  else
-    check.expect(type(threshold) == "number" and threshold == threshold, "dataset:binarize", "threshold", threshold,
-      "a number, 'top' or 'top_of_list'")
   end
   return M.with(self, { lists = lists:with_relevance(lists.relevance:ge(threshold)) })
 end
