@@ -127,6 +127,21 @@ end
 ---for an object of a script's own dataset class.
 function M.is(dataset) return getmetatable(dataset) == Dataset end
 
+---Raises an error unless a value is a dataset that has all the named parts. Users and items must be those of an
+---mr.Dataset; features and rows may be those of an object of a script's own dataset class.
+---@param name string  name of the argument, or "the dataset"
+---@param ... string   "features", "users", "items" or "rows"
+function M.need(where, name, value, ...)
+  for _, part in ipairs{ ... } do
+    local found = check.field(value, part)
+    if part == "rows" then found = value.lists.rows > 0 elseif part ~= "features" then found = found and M.is(value) end
+    if not found then
+      check.fail("%s: %s %s, expected a dataset with %s", where, name,
+        M.is(value) and "has no " .. part or "is " .. check.found(value), table.concat({ ... }, " and "))
+    end
+  end
+end
+
 ---Some lists of a dataset with their inputs, as a model gets them in one call.
 ---@class mr.Batch
 ---@field lists mr.Lists
@@ -366,8 +381,7 @@ function Dataset:with_relevance(relevance) return M.with(self, { lists = self.li
 ---@return { mean: mr.Tensor, sd: mr.Tensor }
 ---Example: `mr.data.synthetic{kind = "queries", queries = 40, features = 5}:scaling().mean:size(1)   --> 5`
 function Dataset:scaling()
-  check.expect(self.features, "dataset:scaling", "features of the dataset", nil, "a dataset with features")
-  check.expect(self.lists.rows > 0, "dataset:scaling", "the number of rows", 0, "at least 1")
+  M.need("dataset:scaling", "the dataset", self, "features", "rows")
   local x = self.features:double()
   local known = x:eq(x)
   local share = 1 / known:double():sum(1):maximum(1)
@@ -390,7 +404,7 @@ end
 ---math.abs(set:standardize().features:mean():item()) < 1e-6   --> true
 ---```
 function Dataset:standardize(scaling)
-  check.expect(self.features, "dataset:standardize", "features of the dataset", nil, "a dataset with features")
+  M.need("dataset:standardize", "the dataset", self, "features")
   scaling = scaling or self:scaling()
   check.expect(check.is_tensor(check.field(scaling, "mean")) and check.is_tensor(check.field(scaling, "sd")),
     "dataset:standardize", "scaling", scaling, "what dataset:scaling returned")

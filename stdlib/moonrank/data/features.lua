@@ -13,7 +13,7 @@ local Dataset = dataset.class
 -- Checks `columns`, a table of feature column numbers. Returns the numbers as a tensor, and a table from column number
 -- to its position in `columns`. If `columns` is nil, returns a tensor of all columns and no table.
 local function columns_of(where, self, columns)
-  check.expect(self.features, where, "features of the dataset", nil, "a dataset with features")
+  dataset.need(where, "the dataset", self, "features")
   local width = self.features:size(2)
   if columns == nil then return core.arange(1, width, 1, "int64", "cpu") end
   check.indices(where, "columns", columns, width, "column number")

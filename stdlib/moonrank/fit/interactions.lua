@@ -28,8 +28,7 @@ function M.check(o)
   if o.unit ~= "interaction" then return end
   check.leave_out("mr.fit", "batch_rows", o.batch_rows,
     "unit = 'interaction' takes batch, the number of interactions, instead")
-  check.expect(dataset.is(o.train) and o.train.users and o.train.items, "mr.fit", "train", o.train,
-    "a dataset with users and items, because unit is 'interaction'")
+  dataset.need("mr.fit: unit is 'interaction'", "train", o.train, "users", "items")
   if o.train.lists:has_weights() then
     check.fail("mr.fit: the lists of train have weights, but all interactions of a step have the same weight. Pass "
       .. "unit = 'list', or lists:weighted{weights = false, list_weights = false}")
