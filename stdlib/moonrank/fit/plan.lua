@@ -64,7 +64,8 @@ local function not_parallel(o)
 end
 
 local function check_parallel(o)
-  local why, of = not_parallel(o)
+  local why, of
+  if o.parallel then why, of = not_parallel(o) end
   if why then check.leave_out("mr.fit", "parallel", true, "%s has %s", of, why) end
 end
 
