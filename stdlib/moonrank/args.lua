@@ -2,6 +2,7 @@
 -- type of the option. The text of --help is made from the declarations.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local arguments = require("moonrank.options").arguments
 local paths = require "moonrank.system.paths"
 local usage = require "moonrank.args.usage"
 local M = {}
@@ -60,9 +61,11 @@ local function fits(value, kind) return kind_of(value) == kind or kind == "numbe
 local articles = { integer = "an integer", number = "a number", string = "a text", boolean = "true or false",
   list = "one or more values with commas between them" }
 
+local function refuse_option(name, text, ...) check.fail("mr.args: option '%s' " .. text, name, ...) end
+
 -- Raises an error if the declaration of an option contradicts itself, e.g. if its default is not of its declared type.
 local function check_fields(name, d)
-  local function refuse(text, ...) error(("mr.args: option '%s' " .. text):format(name, ...), 6) end
+  local function refuse(text, ...) refuse_option(name, text, ...) end
   if not d.type then refuse "has neither a default nor a type. Declare one of them" end
   if not articles[d.type] then refuse("has a default of type %s, which a command line cannot have", d.type) end
   if d.default ~= nil and not fits(d.default, d.type) then
@@ -263,18 +266,15 @@ local function check_flags(declared)
     local others = { table.unpack(d.ignores or {}) }
     for other in pairs(d.sets or {}) do others[#others + 1] = other end
     if #others > 0 and d.type ~= "boolean" then
-      error(("mr.args: option '%s' declares sets or ignores, which only a flag (type boolean) can have"):format(name),
-        4)
+      refuse_option(name, "declares sets or ignores, which only a flag (type boolean) can have")
     end
     for _, other in ipairs(others) do
       if not declared[other] then
-        error(("mr.args: option '%s' has '%s' in sets or ignores, but no option of this name is declared"):format(name,
-          tostring(other)), 4)
+        refuse_option(name, "has '%s' in sets or ignores, but no option of this name is declared", tostring(other))
       end
       local set = d.sets and d.sets[other]
       if set ~= nil and not fits(set, declared[other].type) then
-        error(("mr.args: option '%s' sets '%s' to a value of type %s, expected %s"):format(name, other, kind_of(set),
-          declared[other].type), 4)
+        refuse_option(name, "sets '%s' to a value of type %s, expected %s", other, kind_of(set), declared[other].type)
       end
     end
   end
@@ -288,6 +288,8 @@ local function set_device(name)
   if not ok then leave(2, ("%s: %s"):format(typed "device", check.reason(why))) end
 end
 
+local check_declarations = arguments{ "options", "table", expected = "a table such as {nsr = 1}" }
+
 ---Returns the declarations of options with all their fields, and that of --device unless `declarations`
 ---has its own option `device`. A declaration that contradicts itself is an error.
 ---@param declarations table<string, any>  as for mr.args
@@ -295,12 +297,10 @@ end
 ---Example: `require("moonrank.args").declared({nsr = 1}).nsr.type   --> integer`
 function M.declared(declarations)
   local declared = {}
-  check.expect(type(declarations) == "table", "mr.args", "options", declarations, "a table such as {nsr = 1}")
+  check_declarations("mr.args", declarations)
   for name, value in pairs(declarations) do
-    if type(name) ~= "string" then
-      error(("mr.args: a key of the table options is %s, expected the name of an option: mr.args{nsr = 1}"):format(
-        check.found(name)), 3)
-    end
+    check.expect(type(name) == "string", "mr.args", "a key of the table options", name,
+      "the name of an option: mr.args{nsr = 1}")
     check.identifier("mr.args", "the name of an option", name)
     declared[name] = declared_of(name, value)
   end
@@ -345,8 +345,8 @@ function M.args(declarations, words)
     __compared = compared_names(declared),
     __index = function(_, key)
       if not declared[key] then
-        error(("mr.args: the script reads option '%s', but does not declare it%s"):format(key,
-          hint(tostring(key), check.names(declared))), 2)
+        check.fail("mr.args: the script reads option '%s', but does not declare it%s", key,
+          hint(tostring(key), check.names(declared)))
       end
     end,
   })

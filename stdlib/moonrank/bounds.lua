@@ -4,6 +4,7 @@
 -- gradient.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local arguments = require("moonrank.options").arguments
 local declare = require("moonrank.options").declare
 local definitions = require "moonrank.system.definitions"
 local estimate = require "moonrank.bounds.estimate"
@@ -366,6 +367,10 @@ function M.weighted(what, options)
   return weighted
 end
 
+local check_define = arguments({ "name", "string" }, { "f", "function|mr.Bound",
+  accept = function(value) return type(value) == "function" or getmetatable(value) == Bound end,
+  expected = "a function or a bound" })
+
 ---Defines a bound of your own, and returns the bound. Its name is then accepted wherever a built-in
 ---bound's is. It is made of letters, digits and _, and does not begin with a digit. A built-in bound's
 ---name is an error; a name of your own may be defined again. `f` is
@@ -381,9 +386,9 @@ end
 ---local f = function(score, stats) return (score - stats.min) / (stats.max - stats.min):sqrt() end
 ---mr.bounds.define("sqrt_range", f).name   --> sqrt_range
 function M.define(name, f, about)
+  check_define("mr.bounds.define", name, f)
   check.new_name("mr.bounds.define", name, registry.builtin(name) and "a bound of the library" or nil)
   local is_bound = getmetatable(f) == Bound
-  check.expect(type(f) == "function" or is_bound, "mr.bounds.define", "f", f, "a function or a bound")
   about = about and registry.about:read("mr.bounds.define", about)
   if about then about.formula = about.formula or name end
   local defined = is_bound and bound(name, f.apply, f.options) or from_function(name, f)

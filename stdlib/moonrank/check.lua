@@ -178,6 +178,19 @@ function M.not_empty(where, name, list, entry)
   return list
 end
 
+---Raises an error unless all keys of a table are texts, and its values pass a test.
+---@param entry string                      one entry, in words: "tensor"
+---@param allows? fun(value: any): boolean  the test (default: every value is allowed)
+---@param expected? string                  the allowed values, in words
+function M.by_name(where, entry, t, allows, expected)
+  for key, value in pairs(t) do
+    M.expect(type(key) == "string", where, "the name of a " .. entry, key, "a text")
+    if allows and not allows(value) then
+      M.expect(false, where, ("%ss.%s"):format(entry, core.safe_text(key)), value, expected)
+    end
+  end
+end
+
 ---Returns the places of an array's values, by value. A value that occurs twice is an error.
 ---@return table<any, integer>
 ---Example: `require("moonrank.check").distinct("f", "order", {"a", "b"}).b   --> 2`

@@ -44,27 +44,14 @@ local function stored(path, settings, given, mix_numerics)
   return results
 end
 
-local function check_arguments(path, settings, compute)
-  check.path("mr.checkpoint", path)
-  paths.check("mr.checkpoint", "new file", path)
-  check.expect(type(settings) == "table", "mr.checkpoint", "settings", settings, "a table")
-  for name in pairs(settings) do
-    check.expect(type(name) == "string", "mr.checkpoint", "the name of a setting", name, "a text")
-  end
-  check.expect(type(compute) == "function", "mr.checkpoint", "compute", compute, "a function")
-end
+local check_arguments = option_names.arguments({ "settings", "table" }, { "compute", "function" })
+local check_results = option_names.arguments{ "the result of compute", "table",
+  expected = "a table of tensors by name: {name = tensor}" }
 
 -- Returns the table that `compute` returned. Other entries than tensors by name are an error.
 local function checked_results(results)
-  check.expect(type(results) == "table", "mr.checkpoint", "the result of compute", results,
-    "a table of tensors by name: {name = tensor}")
-  for name, x in pairs(results) do
-    if type(name) ~= "string" then
-      check.fail("mr.checkpoint: a key of the table that compute returned is %s, expected a text, the tensor's name",
-        check.found(name))
-    end
-    check.expect(check.is_tensor(x), "mr.checkpoint", ("result '%s' of compute"):format(name), x, "a tensor")
-  end
+  check_results("mr.checkpoint", results)
+  check.by_name("mr.checkpoint", "result", results, check.is_tensor, "a tensor")
   return results
 end
 
@@ -114,7 +101,10 @@ local checkpoint_options = option_names.declare("mr.CheckpointOptions", {
 ---was_there, is_there, again.scores   --> false, true, {1, 1, 1}  mr.Tensor {3} float32
 ---```
 function M.checkpoint(path, settings, compute, options)
-  check_arguments(path, settings, compute)
+  check.path("mr.checkpoint", path)
+  paths.check("mr.checkpoint", "new file", path)
+  check_arguments("mr.checkpoint", settings, compute)
+  check.by_name("mr.checkpoint", "setting", settings)
   local o = checkpoint_options:read("mr.checkpoint", options)
   local given = settings
   settings = texts_of(given)

@@ -4,6 +4,7 @@ local check = require "moonrank.check"
 local conventions = require "moonrank.metrics.conventions"
 local comparison_of = require("moonrank.compare.comparison").new
 local dataset = require "moonrank.data.dataset"
+local arguments = require("moonrank.options").arguments
 local declare = require("moonrank.options").declare
 local evaluate = require "moonrank.evaluate"
 local fingerprint = require "moonrank.data.fingerprint"
@@ -48,10 +49,12 @@ local compare_options = declare("mr.CompareOptions", {
 
 local function nearest_option(name) return check.nearest(name, check.names(compare_options.by_name)) end
 
+local check_options = arguments{ "options", "table" }
+
 -- Splits the argument of mr.compare into options and systems. The systems are the fields that are not options, and the
 -- entries of the option `systems`.
 local function divided(options)
-  check.expect(type(options) == "table", where, "options", options, "a table")
+  check_options(where, options)
   local known, systems = {}, {}
   for name, value in pairs(options) do
     if compare_options.by_name[name] then known[name] = value else systems[name] = value end

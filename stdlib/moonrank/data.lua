@@ -447,6 +447,10 @@ function M.scored(scores, set, options)
   return scored.new(lists, scores, o.name)
 end
 
+local function count_row(name, kind, default, help)
+  return { name, "integer", default = default, least = 1, only_with = { kind = kind }, help = help }
+end
+
 local synthetic_options = declare("mr.data.SyntheticOptions", {
   { "kind", "string", default = "ratings", choices = { "ratings", "queries" },
     help = "kind of data: ratings (mr.Ratings), or queries with features (mr.Dataset)" },
@@ -454,14 +458,14 @@ local synthetic_options = declare("mr.data.SyntheticOptions", {
     help = "standard deviation of the random part of a rating, or of the merit that a document's grade comes from" },
   { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the random numbers" },
   'kind = "ratings"',
-  { "users", "integer", default = 400, least = 1, help = "number of users" },
-  { "items", "integer", default = 4000, least = 1, help = "number of items" },
-  { "factors", "integer", default = 8, least = 1, help = "number of latent factors of each user and item" },
-  { "mean_activity", "integer", default = 120, least = 1, help = "mean number of ratings of a user" },
+  count_row("users", "ratings", 400, "number of users"),
+  count_row("items", "ratings", 4000, "number of items"),
+  count_row("factors", "ratings", 8, "number of latent factors of each user and item"),
+  count_row("mean_activity", "ratings", 120, "mean number of ratings of a user"),
   'kind = "queries"',
-  { "queries", "integer", default = 200, least = 1, help = "number of queries" },
-  { "features", "integer", default = 20, least = 1, help = "number of features of a document" },
-  { "mean_size", "integer", default = 20, least = 1, help = "mean number of documents of a query" },
+  count_row("queries", "queries", 200, "number of queries"),
+  count_row("features", "queries", 20, "number of features of a document"),
+  count_row("mean_size", "queries", 20, "mean number of documents of a query"),
 })
 
 ---Makes synthetic data. `kind = "ratings"` (default) returns mr.Ratings, `kind = "queries"` an
@@ -474,12 +478,6 @@ local synthetic_options = declare("mr.data.SyntheticOptions", {
 function M.synthetic(options)
   local where = "mr.data.synthetic"
   local o = synthetic_options:read(where, options)
-  for name in pairs(options or {}) do
-    local group = synthetic_options.by_name[name].group
-    if group and group ~= ('kind = "%s"'):format(o.kind) then
-      check.leave_out(where, name, options[name], "kind = '%s' takes no %s", o.kind, name)
-    end
-  end
   if o.kind == "ratings" then
     return ratings.new("made-up ratings",
       core.make_ratings(o.users, o.items, o.factors, o.mean_activity, o.noise or 0.7, o.seed))

@@ -3,6 +3,7 @@ local bounded = require "moonrank.evaluate.bounded"
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local conventions = require "moonrank.metrics.conventions"
+local arguments = require("moonrank.options").arguments
 local declare = require("moonrank.options").declare
 local metric = require "moonrank.metrics.registry"
 local phase = require "moonrank.system.phase"
@@ -320,6 +321,8 @@ end
 
 tables.add_exports(Evaluation)
 
+local check_plot = arguments{ "options", "table", required = false }
+
 ---Plots the distribution of each metric over lists (the share of lists at or below each value) and
 ---returns the figure. Lists that the mean leaves out are not plotted. `options` replace the
 ---figure's default options, such as `xlabel`.
@@ -332,7 +335,7 @@ function Evaluation:plot(options)
     ylabel = "share of lists",
     series = {},
   }
-  check.expect(options == nil or type(options) == "table", "evaluation:plot", "options", options, "a table")
+  check_plot("evaluation:plot", options)
   for name, value in pairs(options or {}) do o[name] = value end
   for i, name in ipairs(self.names) do o.series[i] = { name = name, values = self[name]:to("cpu"):double() } end
   return require("moonrank.plot").ecdf(o)

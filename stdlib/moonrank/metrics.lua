@@ -7,6 +7,7 @@
 -- means leave the list out, and evaluations show NaN. A direct call then returns what the metric's definition
 -- gives: 0 (RR) or 0/0 (AP).
 local check = require "moonrank.check"
+local arguments = require("moonrank.options").arguments
 local declare = require("moonrank.options").declare
 local declared = require "moonrank.metrics.declared"
 local metric = require "moonrank.metrics.registry"
@@ -237,6 +238,9 @@ local define_options = declare("mr.metrics.DefineOptions", {
     help = "whether larger or smaller values are better" },
 })
 
+local check_define = arguments{ "f", "function|table",
+  expected = "a function, or a table with gain and discount" }
+
 ---Defines a metric of your own, which is then known by its name. The script may define the name
 ---again; a name of Moonrank's own metrics, or of another function in mr.metrics, is an error. `f` is a
 ---function of exact ranks and lists that returns one value per list. There is one rank per row; under
@@ -264,14 +268,13 @@ function M.define(name, f, options)
   local o = define_options:read("mr.metrics.define", options)
   local is_taken = not own[name] and type(name) == "string" and (rawget(M, name) ~= nil or metric.known(name))
   check.new_name("mr.metrics.define", name, is_taken and "a metric or function of the library" or nil)
+  check_define("mr.metrics.define", f)
   local minimize = o.direction == "minimize"
   if type(f) == "table" then
     local made = declared.made(name, f)
     metric.define(name, made.values, minimize, made.tables, f)
-  elseif type(f) == "function" then
-    metric.define(name, f, minimize)
   else
-    check.expect(false, "mr.metrics.define", "f", f, "a function, or a table with gain and discount")
+    metric.define(name, f, minimize)
   end
   own[name] = true
   M[name] = function(scores, lists, with) return given(name, scores, lists, with) end

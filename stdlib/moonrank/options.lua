@@ -38,6 +38,7 @@ local M = {}
 ---@field excludes? table<string, string|true>  options that cannot be given beside this one, with the reason
 ---@field required_without? string  option without which this one is required
 ---@field requires? string    option without which this one has no effect
+---@field only_with? table<string, any>  value, or array of values, of another option with which this one has an effect
 ---@field not_above? string   option that is the largest value of this one
 ---@field help string         one line of documentation
 ---@field group? string       computed on first use: heading above the option in the documentation
@@ -138,7 +139,7 @@ end
 local fields = { default = true, default_of = true, shown = true, required = true, choices = true, least = true,
   most = true, above = true, below = true, infinite = true, class = true, accept = true, expected = true, also = true,
   formerly = true, renamed = true, meant = true, excludes = true, requires = true, required_without = true,
-  not_above = true, help = true }
+  only_with = true, not_above = true, help = true }
 
 local function check_row(name, row)
   for key in pairs(row) do
@@ -236,7 +237,9 @@ local function prepare(declaration)
   for _, row in ipairs(rows) do
     assert(not by_name[row[1]], ("%s declares %s twice"):format(declaration.name, row[1]))
     by_name[row[1]] = row
-    if row.excludes or row.requires or row.required_without or row.not_above then related[#related + 1] = row end
+    if row.excludes or row.requires or row.required_without or row.only_with or row.not_above then
+      related[#related + 1] = row
+    end
   end
   declaration.by_former, declaration.former_names = former_of(declaration, rows, by_name)
   declaration.rows, declaration.by_name = rows, by_name
@@ -332,6 +335,11 @@ local function check_relations(self, where, given, o)
   for _, row in ipairs(self.related) do
     local name, most = row[1], row.not_above and o[row.not_above]
     local is_given = rawget(given, name)
+    for other, values in next, is_given ~= nil and row.only_with or none do
+      if not among(o[other], type(values) == "table" and values or { values }) then
+        words().no_effect(where, row, is_given, other, values, o[other])
+      end
+    end
     for other, why in next, is_given and row.excludes or none do
       if rawget(given, other) then words().excluded(where, name, other, why) end
     end
@@ -375,6 +383,29 @@ function Declaration:read(where, given)
   if self.related then check_relations(self, where, given, o) end
   if self.former_names then former_names_of[o] = self.former_names end
   return o
+end
+
+-- Raises an error if a positional argument is missing or has a value that its declaration does not allow.
+local function check_argument(where, row, value)
+  if value == nil and row.required == false then return end
+  if value == nil or not allows(row, value) then words().refused(where, row, value) end
+end
+
+---Declares positional arguments. Returns a function that raises an error if one of them is missing or not allowed. It
+---takes the name of the called function and the arguments, and returns the arguments.
+---@param ... mr.options.Row  one for each argument, without `help`; `required = false` allows nil
+---@return fun(where: string, ...: any): ...
+---Example: `require("moonrank.options").arguments{ "n", "integer", least = 1 }("f", 3)   --> 3`
+function M.arguments(...)
+  local rows, is_ready = { ... }, false
+  return function(where, ...)
+    if not is_ready then
+      for i, row in ipairs(rows) do rows[i] = filled_in(row) end
+      is_ready = true
+    end
+    for i = 1, #rows do check_argument(where, rows[i], (select(i, ...))) end
+    return ...
+  end
 end
 
 ---Returns true if a text in a file says the same as a text of this run, perhaps with former names of options.

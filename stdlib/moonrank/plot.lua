@@ -1,6 +1,7 @@
 -- Draws figures by gnuplot: lines, points, distributions, bars, heat maps, parallel coordinates, and several figures
 -- side by side.
 local check = require "moonrank.check"
+local arguments = require("moonrank.options").arguments
 local declare = require("moonrank.options").declare
 local figure = require "moonrank.plot.figure"
 local grids = require "moonrank.plot.grids"
@@ -79,6 +80,8 @@ local facet_options = declare("mr.plot.Facets", {
     help = "number of figures side by side" },
 }, marks.page)
 
+local check_facets = arguments{ "options", "table" }
+
 ---Combines several figures into one figure, as panels in rows, each with its own title. The figures
 ---are the array entries of `options`. Their captions and sizes are not used.
 ---@param options mr.plot.Facets
@@ -90,7 +93,7 @@ local facet_options = declare("mr.plot.Facets", {
 ---```
 function M.facets(options)
   local where = "mr.plot.facets"
-  check.expect(type(options) == "table", where, "options", options, "a table")
+  check_facets(where, options)
   local named, panels = {}, {}
   for key, value in pairs(options) do
     if type(key) ~= "number" then named[key] = value end

@@ -1,5 +1,6 @@
 -- mr.profile: runs a function and measures the time of its operations, of their derivatives and of training phases.
 local check = require "moonrank.check"
+local arguments = require("moonrank.options").arguments
 local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
 local tables = require "moonrank.table"
@@ -163,6 +164,8 @@ local function run(profiler, f)
   return { false, closed and results[2] or message, n = 2 }
 end
 
+local check_function = arguments{ "f", "function", expected = "a function: mr.profile(function() ... end)" }
+
 local profile_options = declare("mr.ProfileOptions", {
   { "rows", "integer", default = 20, least = 0, help = "number of operations that are printed" },
   { "trace", "string", accept = function(path) return path ~= "" end, expected = "the name of a file", shown = "none",
@@ -202,7 +205,7 @@ local profile_options = declare("mr.ProfileOptions", {
 ---```
 function M.profile(f, options)
   local o = profile_options:read("mr.profile", options)
-  check.expect(type(f) == "function", "mr.profile", "f", f, "a function: mr.profile(function() ... end)")
+  check_function("mr.profile", f)
   local profiler = core.profiler(o.events)
   -- The trace's file is written once before f runs, so that a path that cannot be written is an error at once.
   if o.trace then profiler:save_trace(o.trace) end

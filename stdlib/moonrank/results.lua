@@ -5,6 +5,7 @@ local check = require "moonrank.check"
 local columns = require "moonrank.results.columns"
 local compare = require "moonrank.results.compare"
 local conventions = require "moonrank.results.conventions"
+local arguments = require("moonrank.options").arguments
 local declare = require("moonrank.options").declare
 local left_out = require "moonrank.results.left_out"
 local metrics = require "moonrank.metrics.registry"
@@ -47,6 +48,8 @@ local Results = check.class("mr.Results")
 
 local function names_of(store) return store:columns("SELECT name FROM studies ORDER BY name").name end
 
+local check_path = arguments{ "path", "string", expected = "the name of a store" }
+
 ---Opens the results of a sweep: the trials of one study in a store file, finished or still running.
 ---`path` is the `store` of mr.sweep, and `name` its `name`. Reading does not disturb a sweep that is
 ---writing to the store.
@@ -79,7 +82,7 @@ local function names_of(store) return store:columns("SELECT name FROM studies OR
 ---results:counts().done, means.rows[2][2], #best.rows   --> 4, 2.0, 2
 ---```
 function M.results(path, name)
-  check.expect(type(path) == "string", "mr.results", "path", path, "the name of a store")
+  check_path("mr.results", path)
   local store = stores.open(path, "read")
   local names = names_of(store)
   if name == nil and #names == 1 then name = names[1] end
@@ -336,6 +339,9 @@ function Results:reports(number)
   return curves
 end
 
+local check_sign = arguments({ "name", "string", expected = "the name of a column: results:sign(\"value\")" },
+  { "direction", "string", choices = directions, required = false })
+
 ---Returns 1 if higher values of a column are better, and -1 if lower values are better. The study's
 ---metric has the study's direction. For other columns, the direction follows from the column's
 ---name.
@@ -343,9 +349,8 @@ end
 ---@param direction? string  "maximize" or "minimize", used instead; required if no direction is known
 ---@return integer
 function Results:sign(name, direction)
-  check.expect(type(name) == "string", "results:sign", "name", name, "the name of a column: results:sign(\"value\")")
+  check_sign("results:sign", name, direction)
   local own = direction or better.direction(self, name)
-  check.choice("results", "direction", own or "maximize", directions)
   if not own then
     check.fail("results: the direction of '%s' is not known. Pass direction = \"maximize\" or "
       .. "direction = \"minimize\"", name)

@@ -1,6 +1,7 @@
 -- Schedules of the learning rate in mr.fit. A schedule multiplies the optimizer's lr by a factor in each step.
 -- Factors have identical bits on all processors.
 local check = require "moonrank.check"
+local arguments = require("moonrank.options").arguments
 local declare = require("moonrank.options").declare
 local record = require "moonrank.record"
 
@@ -46,6 +47,8 @@ local rates_options = declare("mr.schedule.RatesOptions", {
   { "per_epoch", "integer", required = true, least = 1, help = "number of steps of an epoch" },
 })
 
+local check_rates = arguments{ "lr", "number" }
+
 ---Returns the learning rate of each step of a training, for an optimizer with the learning rate
 ---`lr`. Changes that depend on validation results are not included.
 ---@param lr number
@@ -53,7 +56,7 @@ local rates_options = declare("mr.schedule.RatesOptions", {
 ---@return number[]
 ---Example: `mr.schedule.step{every = 1, factor = 0.5}:rates(8, {steps = 6, per_epoch = 2})[5]   --> 2.0`
 function Schedule:rates(lr, plan)
-  check.expect(check.is_finite(lr), "schedule:rates", "lr", lr, "a finite number")
+  check_rates("schedule:rates", lr)
   local o = rates_options:read("schedule:rates", plan)
   local made, rates = self:begin{ lr = lr, steps = o.steps, per_epoch = o.per_epoch }, {}
   for step = 1, o.steps do rates[step] = lr * made.factor(step) end

@@ -2,6 +2,7 @@
 -- densities, regression curves and distribution functions.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local arguments = require("moonrank.options").arguments
 local declare = require("moonrank.options").declare
 local record = require("moonrank.record").new
 local input = require "moonrank.stats.input"
@@ -119,6 +120,8 @@ function M.distribution(x, options) return require("moonrank.stats.distribution"
 ---Example: `mr.stats.bootstrap({1, 2, 3, 0/0}, {statistic = "median"}).estimate   --> 2.0`
 function M.bootstrap(x, options) return require("moonrank.stats.bootstrap")(x, options) end
 
+local check_ps = arguments{ "ps", "table", expected = "a tensor or a table of p-values" }
+
 -- Returns the keys of a table of p-values, sorted from the smallest p to the largest. Keys of NaN are left out.
 local function keys_by_p(ps)
   local keys = {}
@@ -139,7 +142,7 @@ end
 ---Example: `mr.stats.holm({minmax = 0.01, zscore = 0.04}).minmax   --> 0.02`
 function M.holm(ps)
   if type(ps) == "userdata" then ps = core.numbers(ps) end
-  check.expect(type(ps) == "table", "mr.stats.holm", "ps", ps, "a tensor or a table of p-values")
+  check_ps("mr.stats.holm", ps)
   local adjusted, largest = {}, 0
   for key, p in pairs(ps) do adjusted[key] = p end
   local keys = keys_by_p(ps)
@@ -213,7 +216,7 @@ local regression_options = declare("mr.stats.KernelRegressionOptions", {
   { "degree", "integer", default = 0, choices = { 0, 1 },
     help = "degree of the local polynomial: 0 is the estimator of Nadaraya and Watson, 1 is local linear" },
   { "least", "string|number", choices = { "silverman" }, least = input.smallest, most = input.largest,
-    shown = "a 200th of the range of x",
+    shown = "a 200th of the range of x", only_with = { bandwidth = { "cv", "aicc" } },
     help = "smallest bandwidth that a rule may find: a number, or silverman, as for the density of x (mr.stats.kde)" },
   { "nearest", "number", default = 0, least = 0, most = 1,
     help = "smallest share of the pairs within one bandwidth of every point (the span of Cleveland 1979): the curve "
@@ -253,7 +256,6 @@ local regression_options = declare("mr.stats.KernelRegressionOptions", {
 function M.kernel_regression(x, y, options)
   local where = "mr.stats.kernel_regression"
   local o = regression_options:read(where, options)
-  if type(o.bandwidth) == "number" then check.leave_out(where, "least", o.least, "bandwidth is a number") end
   local a, b, skipped = input.pairs(where, x, y)
   check.expect(#a >= 2, where, "the number of pairs of x and y without NaN", #a, "at least 2")
   local h, at_edge = input.bandwidth(o.bandwidth, function(rule)

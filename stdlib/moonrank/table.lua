@@ -60,20 +60,22 @@ end
 
 local directions <const> = { "maximize", "minimize" }
 
+-- Raises an error if an option of mr.table is about a column that the table does not have.
 local function check_columns(o)
   check.distinct("mr.table", "columns", o.columns)
-  for name in pairs(o.formats) do check.choice("mr.table", "a column in formats", name, o.columns) end
-  for _, name in ipairs(o.within) do check.choice("mr.table", "a column in within", name, o.columns) end
+  for _, option in ipairs{ "formats", "within", "mark", "direction", "across" } do
+    local is_list = option == "within" or option == "across"
+    for key, value in pairs(o[option]) do
+      check.choice("mr.table", "a column in " .. option, is_list and value or key, o.columns)
+    end
+  end
   for name, mark in pairs(o.mark) do
-    check.choice("mr.table", "a column in mark", name, o.columns)
     check.expect(mark == "max" or mark == "min" or check.is_finite(mark), "mr.table",
       ("mark of column '%s'"):format(name), mark, "'max', 'min' or a number, such as 0.05 for p")
   end
   for name, direction in pairs(o.direction) do
-    check.choice("mr.table", "a column in direction", name, o.columns)
     check.choice("mr.table", ("direction of column '%s'"):format(name), direction, directions)
   end
-  for _, name in ipairs(o.across) do check.choice("mr.table", "a column in across", name, o.columns) end
 end
 
 -- Returns the value of the option `direction` for a value of its former form, {NAME = "max"}.

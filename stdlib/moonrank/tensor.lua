@@ -1,6 +1,7 @@
 -- Defines the constructors of tensors, and those methods of tensors that are written in Lua.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local arguments = require("moonrank.options").arguments
 local declare = require("moonrank.options").declare
 local phase = require "moonrank.system.phase"
 local random = require "moonrank.tensor.random"
@@ -109,10 +110,7 @@ function M.ones(...) return filled("mr.ones", 1, ...) end
 function M.full(sizes, value, options)
   check_sizes("mr.full", sizes, ", value")
   options = tensor_options:read("mr.full", options)
-  if type(value) ~= "number" then
-    local found = value == nil and "nil" or "a " .. check.kind(value)
-    check.fail("mr.full: value is %s, expected a number: mr.full(sizes, value)", found)
-  end
+  check.expect(type(value) == "number", "mr.full", "value", value, "a number: mr.full(sizes, value)")
   check_int64("mr.full", "value", value, options.dtype)
   return core.full(room.take("mr.full", sizes), value, options.dtype, options.device)
 end
@@ -122,6 +120,9 @@ local arange_options = declare("mr.ArangeOptions", {
     expected = "a finite number other than 0", help = "difference between consecutive entries" },
   tensor_options,
 })
+
+local in_arange = "a finite number: mr.arange(first, last), which includes last if a step reaches it"
+local check_arange = arguments({ "first", "number", expected = in_arange }, { "last", "number", expected = in_arange })
 
 ---Makes a vector of first, first + step, ... up to last, which is included if a step reaches it.
 ---The option `step` is 1 by default, and may be negative. The vector is empty if steps lead away
@@ -133,11 +134,7 @@ local arange_options = declare("mr.ArangeOptions", {
 ---Example: `mr.arange(1, 4):sum():item()   --> 10.0`
 function M.arange(first, last, options)
   options = arange_options:read("mr.arange", options)
-  for _, each in ipairs{ { "first", first }, { "last", last } } do
-    check.expect(type(each[2]) == "number", "mr.arange", each[1], each[2],
-      "a number: mr.arange(first, last), which includes last if a step reaches it")
-    check.expect(check.is_finite(each[2]), "mr.arange", each[1], each[2], "a finite number")
-  end
+  check_arange("mr.arange", first, last)
   check_int64("mr.arange", "first", first, options.dtype)
   check_int64("mr.arange", "step", options.step, options.dtype)
   local has_entries = (last - first) / options.step >= 0
@@ -216,6 +213,8 @@ local permutation_options = declare("mr.PermutationOptions", {
   { "stream", "string", shown = "permutation", help = "name of a sequence of numbers under the seed" },
 })
 
+local check_permutation = arguments{ "n", "integer", least = 0 }
+
 ---Returns the numbers 1 to n in random order, as an int64 tensor. Without a seed, every call gives
 ---another order (see mr.seed).
 ---@param n integer
@@ -223,7 +222,7 @@ local permutation_options = declare("mr.PermutationOptions", {
 ---@return mr.Tensor
 ---Example: `mr.permutation(5, {seed = 1}):double():sum():item()   --> 15.0`
 function M.permutation(n, options)
-  check.expect(math.type(n) == "integer" and n >= 0, "mr.permutation", "n", n, "an integer of at least 0")
+  check_permutation("mr.permutation", n)
   options = seeded(permutation_options:read("mr.permutation", options), "permutation")
   room.take("mr.permutation", { n })
   return core.permutation(n, options.seed, options.stream, 0)
@@ -236,13 +235,15 @@ end
 ---Example: `mr.ones(2).device == mr.device()   --> true`
 function M.device(name) return core.device(name) end
 
+local check_no_grad = arguments{ "f", "function", expected = "a function: mr.no_grad(function() ... end)" }
+
 ---Runs a function without recording operations for gradients, and returns its results. Recording is
 ---restored afterwards, even after an error. The function cannot yield out of a coroutine.
 ---@param f function
 ---@return any
 ---Example: `mr.no_grad(function() return mr.ones(2):requires_grad():sum().tracked end)   --> false`
 function M.no_grad(f)
-  check.expect(type(f) == "function", "mr.no_grad", "f", f, "a function: mr.no_grad(function() ... end)")
+  check_no_grad("mr.no_grad", f)
   local _ <close> = scope.recording("mr.no_grad", false)
   local results = table.pack(f())
   return table.unpack(results, 1, results.n)

@@ -1,5 +1,6 @@
 -- Defines the result of mr.compare: a table with a row per system and a column per metric, and its exports.
 local check = require "moonrank.check"
+local arguments = require("moonrank.options").arguments
 local conventions = require "moonrank.metrics.conventions"
 local latex = require "moonrank.table.latex"
 local tables = require "moonrank.table"
@@ -223,13 +224,15 @@ end
 
 tables.add_exports(Comparison)
 
+local check_plot = arguments{ "options", "table", required = false }
+
 ---Draws the mean of each system and metric as a bar with its confidence interval. The bars of one
 ---metric stand side by side.
 ---@param options? mr.plot.Common
 ---@return mr.Figure
 function Comparison:plot(options)
   local o = { ylabel = ("mean, %g %% interval"):format(100 * self.level), categories = {}, series = {} }
-  check.expect(options == nil or type(options) == "table", "comparison:plot", "options", options, "a table")
+  check_plot("comparison:plot", options)
   for name, value in pairs(options or {}) do o[name] = value end
   for i, metric in ipairs(self.metrics) do o.categories[i] = metric.name end
   for s, name in ipairs(self.systems) do

@@ -139,9 +139,9 @@ function M.make(comparison, options)
   local name = o.metric or metrics[1]
   local system = o.system or (o.other == names[1] and names[2] or names[1])
   local other = o.other or (system == names[1] and names[2] or names[1])
-  check.choice(where, "metric", name, metrics)
-  check.choice(where, "system", system, names)
-  check.choice(where, "other", other, names)
+  for _, each in ipairs{ { "metric", name, metrics }, { "system", system, names }, { "other", other, names } } do
+    check.choice(where, table.unpack(each))
+  end
   if system == other then check.fail("%s: system and other are both '%s', expected two systems", where, system) end
   local data = data_of(comparison, metrics[name], system, other)
   local all = {}

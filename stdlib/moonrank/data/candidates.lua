@@ -80,15 +80,26 @@ function M.blocks(users, rows_of_user, device, make)
   end
 end
 
+local samples = { candidates = { "sampled", "one" } }  -- candidates of which items are sampled
+
+-- Returns the corrections of metrics that have the parameter gamma.
+local function with_gamma()
+  local names = {}
+  for name, each in pairs(corrections.all) do names[#names + 1] = each.gamma and name or nil end
+  return names
+end
+
 local candidate_options = declare("mr.data.CandidateOptions", {
   { "part", "string", choices = { "valid", "test" }, shown = '"valid" in fold:candidates, "test" in fold:evaluate',
     help = "part of the fold" },
   { "candidates", "string", default = "catalogue", choices = { "catalogue", "sampled", "one" },
     help = "ranked items: all, samples for each user, or samples for each relevant item" },
-  { "negatives", "integer", least = 1, most = 1000000, shown = "100", also = { "n_negatives", "num_negatives" },
+  { "negatives", "integer", least = 1, most = 1000000, shown = "100", only_with = samples,
+    also = { "n_negatives", "num_negatives" },
     help = "number of sampled items of each list" },
-  { "by", "string", choices = { "uniform", "popularity" }, shown = '"uniform"', help = "how items are sampled" },
-  { "seed", "integer", shown = "1", also = { "random_state" }, help = "seed of the samples" },
+  { "by", "string", choices = { "uniform", "popularity" }, shown = '"uniform"', only_with = samples,
+    help = "how items are sampled" },
+  { "seed", "integer", shown = "1", only_with = samples, also = { "random_state" }, help = "seed of the samples" },
   { "known", "string", default = "rated", choices = known_items.names,
     help = "items left out: those that the user rated before the part, relevant items among these, or none" },
   { "users", "string", default = "all", choices = { "all", "known" },
@@ -96,31 +107,16 @@ local candidate_options = declare("mr.data.CandidateOptions", {
   { "correct", "boolean|string", default = false,
     choices = { false, true, table.unpack(check.names(corrections.all)) },
     help = 'estimate metrics among all items; needs candidates = "one" and by = "uniform"; true is "rank"' },
-  { "gamma", "number", least = 0, most = 1, shown = "0.1",
-    help = 'weight of the variance under correct = "trade_off"' },
+  { "gamma", "number", least = 0, most = 1, shown = "0.1", only_with = { correct = with_gamma() },
+    help = "weight of the variance in corrected metrics" },
 })
 
 local evaluate_options = declare("mr.data.FoldEvaluateOptions", {}, candidate_options, registry.conventions)
-
-local function check_sampling(where, o)
-  for name, default in pairs{ negatives = 100, by = "uniform", seed = 1 } do
-    if o.candidates == "catalogue" then
-      check.leave_out(where, name, o[name], "candidates = 'catalogue' samples nothing")
-    end
-    if o[name] == nil then o[name] = default end
-  end
-end
 
 -- Checks the options `correct` and `gamma`, and sets the default of `gamma`.
 local function check_correction(where, o)
   if o.correct == true then o.correct = "rank" end
   local correction = corrections.all[o.correct]
-  if o.gamma ~= nil and not (correction and correction.gamma) then
-    local takers = {}
-    for name, each in pairs(corrections.all) do takers[name] = each.gamma end
-    local names = table.concat(check.names(takers), "' or '")
-    check.leave_out(where, "gamma", o.gamma, "only correct = '%s' takes it", names)
-  end
   if not correction then return end
   if o.candidates ~= "one" or o.by ~= "uniform" then
     check.fail("%s: correct = '%s' needs candidates = 'one' and by = 'uniform', found candidates = '%s' and by = '%s'",
@@ -136,7 +132,7 @@ end
 local function options_of(declaration, where, options, part)
   local o, said = declaration:read(where, options), {}
   o.part = o.part or part
-  check_sampling(where, o)
+  o.negatives, o.by, o.seed = o.negatives or 100, o.by or "uniform", o.seed or 1
   check_correction(where, o)
   for name, value in pairs(o) do
     if not candidate_options.by_name[name] then said[name], o[name] = value, nil end

@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
+local arguments = require("moonrank.options").arguments
 local declare = require("moonrank.options").declare
 local find = require "moonrank.data.find"
 
@@ -106,6 +107,9 @@ function ItemFeatures:of(ids)
   return self.features:rows(core.tensor(rows, "int64", "cpu"))
 end
 
+local check_set = arguments{ "set", "mr.Dataset", accept = function(value) return dataset.is(value) and value.items end,
+  expected = "a dataset with items, such as fold.train" }
+
 ---Returns a copy of a dataset in which each row has the features of its item, as a tensor
 ---[rows, width]. They replace features that the dataset had. The dataset needs items and their names
 ---(`set.ids.items`), as datasets of interactions and of comparisons have. An item without features
@@ -113,7 +117,7 @@ end
 ---@param set mr.Dataset
 ---@return mr.Dataset
 function ItemFeatures:join(set)
-  check.expect(dataset.is(set) and set.items, "features:join", "set", set, "a dataset with items, such as fold.train")
+  check_set("features:join", set)
   local ids = set.ids and set.ids.items or nil
   if not ids or #ids == 0 then
     check.fail("item features: the dataset has no names of its items, expected them in ids.items")

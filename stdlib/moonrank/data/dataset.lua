@@ -2,6 +2,7 @@
 -- batches of a dataset.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local arguments = require("moonrank.options").arguments
 local declare = require("moonrank.options").declare
 local fingerprint = require "moonrank.data.fingerprint"
 local phase = require "moonrank.system.phase"
@@ -139,6 +140,21 @@ end
 ---Returns true if the value is an mr.Dataset, whose batches depend only on the options of the iteration. It is false
 ---for an object of a script's own dataset class.
 function M.is(dataset) return getmetatable(dataset) == Dataset end
+
+---Raises an error unless a value is a dataset that has all the named parts. Users and items must be those of an
+---mr.Dataset; features and rows may be those of an object of a script's own dataset class.
+---@param name string  name of the argument, or "the dataset"
+---@param ... string   "features", "users", "items" or "rows"
+function M.need(where, name, value, ...)
+  for _, part in ipairs{ ... } do
+    local found = check.field(value, part)
+    if part == "rows" then found = value.lists.rows > 0 elseif part ~= "features" then found = found and M.is(value) end
+    if not found then
+      check.fail("%s: %s %s, expected a dataset with %s", where, name,
+        M.is(value) and "has no " .. part or "is " .. check.found(value), table.concat({ ... }, " and "))
+    end
+  end
+end
 
 ---Some lists of a dataset with their inputs, as a model gets them in one call.
 ---@class mr.Batch
@@ -339,6 +355,8 @@ function Dataset:to(device)
   return with_origin(M.new(parts), self)
 end
 
+local check_threshold = arguments{ "threshold", "string|number", choices = { "top", "top_of_list" }, infinite = true }
+
 ---Returns a copy of the dataset with grades 1 and 0: 1 where the grade is at least `threshold`. The
 ---threshold "top" is the highest grade of the dataset. "top_of_list" is the highest grade of each
 ---list; if all rows of a list have the same grade, all of them become 1. A second call with a number
@@ -351,15 +369,14 @@ end
 ---set:binarize(2).lists.relevance   --> {1, 0, 0}  mr.Tensor {3} float32
 ---```
 function Dataset:binarize(threshold)
+  check_threshold("dataset:binarize", threshold)
   local lists = self.lists
   if threshold == "top" then
     threshold = lists.rows > 0 and lists.relevance:max():item() or 1
   elseif threshold == "top_of_list" then
     threshold = lists:spread(lists:max(lists.relevance))
-  else
-    check.expect(type(threshold) == "number" and threshold == threshold, "dataset:binarize", "threshold", threshold,
-      "a number, 'top' or 'top_of_list'")
-    if self._binary then M.check_second_threshold("dataset:binarize", threshold, "rows") end
+  elseif self._binary then
+    M.check_second_threshold("dataset:binarize", threshold, "rows")
   end
   local binary = M.with(self, { lists = lists:with_relevance(lists.relevance:ge(threshold)) })
   binary._binary = true
@@ -387,8 +404,7 @@ end
 ---@return { mean: mr.Tensor, sd: mr.Tensor }
 ---Example: `mr.data.synthetic{kind = "queries", queries = 40, features = 5}:scaling().mean:size(1)   --> 5`
 function Dataset:scaling()
-  check.expect(self.features, "dataset:scaling", "features of the dataset", nil, "a dataset with features")
-  check.expect(self.lists.rows > 0, "dataset:scaling", "the number of rows", 0, "at least 1")
+  M.need("dataset:scaling", "the dataset", self, "features", "rows")
   local x = self.features:double()
   local known = x:eq(x)
   local share = 1 / known:double():sum(1):maximum(1)
@@ -411,7 +427,7 @@ end
 ---math.abs(set:standardize().features:mean():item()) < 1e-6   --> true
 ---```
 function Dataset:standardize(scaling)
-  check.expect(self.features, "dataset:standardize", "features of the dataset", nil, "a dataset with features")
+  M.need("dataset:standardize", "the dataset", self, "features")
   scaling = scaling or self:scaling()
   check.expect(check.is_tensor(check.field(scaling, "mean")) and check.is_tensor(check.field(scaling, "sd")),
     "dataset:standardize", "scaling", scaling, "what dataset:scaling returned")

@@ -3,6 +3,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
+local arguments = require("moonrank.options").arguments
 local declare = require("moonrank.options").declare
 local join = require "moonrank.data.join"
 
@@ -12,7 +13,7 @@ local Dataset = dataset.class
 -- Checks `columns`, a table of feature column numbers. Returns the numbers as a tensor, and a table from column number
 -- to its position in `columns`. If `columns` is nil, returns a tensor of all columns and no table.
 local function columns_of(where, self, columns)
-  check.expect(self.features, where, "features of the dataset", nil, "a dataset with features")
+  dataset.need(where, "the dataset", self, "features")
   local width = self.features:size(2)
   if columns == nil then return core.arange(1, width, 1, "int64", "cpu") end
   check.indices(where, "columns", columns, width, "column number")
@@ -100,6 +101,9 @@ function Dataset:clip(options)
   return changed("dataset:clip", self, o.columns, clipped)
 end
 
+local kinds = { "mean", "median" }
+local check_typical = arguments{ "what", "string", choices = kinds, required = false }
+
 ---Returns the mean or the median of each feature over the rows where the feature is not missing.
 ---Pass the result to mr.Dataset:fill. A feature that is missing in all rows gets the value 0.
 ---@param what? "mean"|"median"  default "median"
@@ -107,9 +111,13 @@ end
 ---@return mr.Tensor  [columns] float64
 ---Example: `mr.data.dataset{lists = mr.lists{{1, 0}}, features = mr.tensor{{1}, {4}}}:typical()[1]:item()   --> 2.5`
 function Dataset:typical(what, columns)
-  check.choice("dataset:typical", "what", what or "median", { "mean", "median" })
+  check_typical("dataset:typical", what)
   return core.typical_values(self.features, columns_of("dataset:typical", self, columns), what or "median")
 end
+
+local check_fill = arguments{ "with", "string|number|mr.Tensor", choices = kinds,
+  accept = function(value) return check.is_finite(value) or check.is_tensor(value) end,
+  expected = "a finite number, 'mean', 'median' or a tensor" }
 
 ---Replaces missing features (NaN) by a number, by the mean or median of the column, or by one
 ---number per column, as in `test:fill(train:typical())`. Returns a new dataset.
@@ -123,13 +131,11 @@ end
 ---```
 function Dataset:fill(with, columns)
   local numbers = columns_of("dataset:fill", self, columns)
-  if type(with) == "number" and with - with == 0 then
+  check_fill("dataset:fill", with)
+  if type(with) == "number" then
     with = core.full({ #numbers }, with, "float64", "cpu")
   elseif type(with) == "string" then
-    check.choice("dataset:fill", "with", with, { "mean", "median" })
     with = self:typical(with, columns)
-  elseif not check.is_tensor(with) then
-    check.expect(false, "dataset:fill", "with", with, "a finite number, 'mean', 'median' or a tensor")
   end
   return dataset.with(self, { features = core.fill_missing(self.features, numbers, with) })
 end
@@ -191,6 +197,9 @@ function Dataset:concat(...)
   return join(parts, self.name)
 end
 
+local check_features = arguments{ "features", "mr.Tensor", class = "mr.Tensor",
+  expected = "a tensor or a dataset with features" }
+
 ---Returns a copy of the dataset with the columns of `features` appended to its features, if it has
 ---any. Another number of rows is an error.
 ---@param features mr.Tensor|mr.Dataset  [rows, columns], [rows] for one column, or a dataset of the same lists
@@ -202,8 +211,7 @@ end
 ---```
 function Dataset:with_features(features)
   if dataset.is(features) then features = features.features end
-  check.expect(check.is_tensor(features), "dataset:with_features", "features", features,
-    "a tensor or a dataset with features")
+  check_features("dataset:with_features", features)
   if features.dims == 1 then features = features:reshape(#features, 1) end
   local here = self.features
   if not here then

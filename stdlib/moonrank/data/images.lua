@@ -3,6 +3,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
+local arguments = require("moonrank.options").arguments
 local declare = require("moonrank.options").declare
 local faces = require "moonrank.data.faces"
 local find = require "moonrank.data.find"
@@ -333,17 +334,20 @@ local function names_of(files)
   return names
 end
 
+local function is_picture(value)
+  local channels = check.is_tensor(value) and value.dims == 3 and value:size(1)
+  return channels == 1 or channels == 3
+end
+
+local check_image = arguments{ "image", "mr.Tensor", accept = is_picture,
+  expected = "a tensor [channels, height, width] with 1 or 3 channels" }
+
 ---Returns the bytes of an image as a PNG file, with 8 bits per channel.
 ---@param image mr.Tensor  [channels, height, width] of numbers from 0 to 1; 1 or 3 channels
 ---@return string
 ---Example: `mr.data.png(mr.zeros{3, 2, 2}):sub(2, 4)   --> PNG`
 function M.png(image)
-  local expected = "a tensor [channels, height, width] with 1 or 3 channels"
-  check.expect(check.is_tensor(image), "mr.data.png", "image", image, expected)
-  local channels = image.dims == 3 and image:shape()[1]
-  if channels ~= 1 and channels ~= 3 then
-    check.fail("mr.data.png: image has shape {%s}, expected %s", table.concat(image:shape(), ", "), expected)
-  end
+  check_image("mr.data.png", image)
   return core.encode_png(image)
 end
 

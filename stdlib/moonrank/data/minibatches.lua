@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
+local arguments = require("moonrank.options").arguments
 local declare = require("moonrank.options").declare
 
 ---@class mr.Dataset
@@ -47,6 +48,8 @@ end
 ---@field count integer         number of minibatches
 ---@field fingerprint string    that of the dataset
 
+local check_groups = arguments{ "groups", "table", expected = "tables of list numbers, such as {{1, 3}, {2}}" }
+
 ---Returns training data for mr.fit whose steps take fixed groups of lists. `groups` has the numbers of
 ---the lists of each step, and every epoch has the steps in this order. Lists that are in no group are
 ---not trained on. Pass the result to mr.fit with `batch = 1`, so that a step takes one group. The second
@@ -63,13 +66,10 @@ end
 ---count   --> 20
 ---```
 function Dataset:minibatches(groups)
-  check.expect(type(groups) == "table", "dataset:minibatches", "groups", groups,
-    "tables of list numbers, such as {{1, 3}, {2}}")
+  check_groups("dataset:minibatches", groups)
   local batches, count = {}, 0
   for i, numbers in ipairs(groups) do
     local name = ("groups[%d]"):format(i)
-    check.expect(type(numbers) == "table", "dataset:minibatches", name, numbers,
-      "a table of list numbers, such as {1, 3}")
     check.indices("dataset:minibatches", name, numbers, self.count, "list number")
     local part = dataset.chosen(self, numbers, self.name)
     local batch = { lists = part.lists, size = #numbers }

@@ -29,9 +29,7 @@ local function numbers(most, seed)
 end
 
 local function check_part(i, part)
-  if not dataset.is(part) or not part.users or not part.items then
-    check.fail("mr.data.sample_negatives: parts[%d] is not a dataset with users and items", i)
-  end
+  dataset.need("mr.data.sample_negatives", ("parts[%d]"):format(i), part, "users", "items")
   local relevant = math.tointeger(part.lists.relevant:double():sum():item())
   if relevant < part.lists.rows then
     check.fail("mr.data.sample_negatives: parts[%d] has %d rows that are not relevant, expected relevant rows only. "

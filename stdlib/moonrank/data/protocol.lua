@@ -25,9 +25,18 @@ local ways = {
 -- Largest number of folds: the fold's number has only 12 bits in the key of the random number generator.
 local most_folds = 4095
 
+-- Returns the values of `by` that accept the option `name`, sorted.
+local function ways_with(name)
+  local found = {}
+  for _, by in ipairs(check.names(ways)) do
+    if ways[by][name] ~= nil then found[#found + 1] = by end
+  end
+  return { by = found }
+end
+
 local fold_options = declare("mr.FoldOptions", {
   { "by", "string", default = "user", choices = check.names(ways), help = "how the parts are divided" },
-  { "k", "integer", least = 1, shown = '5 for "user", "cold_user" and "cold_item", else 1',
+  { "k", "integer", least = 1, shown = '5 for "user", "cold_user" and "cold_item", else 1', only_with = ways_with "k",
     also = { "folds", "n_folds", "n_splits" }, help = "number of folds" },
   { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the parts and of the negatives" },
   { "nsr", "integer", least = 0, most = 4095, shown = "1; 0 with grades",
@@ -36,11 +45,11 @@ local fold_options = declare("mr.FoldOptions", {
     help = "items from which the negatives of a user are drawn" },
   { "valid", "number", default = 0.1, least = 0, below = 1,
     help = "share of the data outside test that becomes validation" },
-  { "test", "number", above = 0, below = 1, shown = "0.2", also = { "test_size" },
-    help = 'share of test, under by = "share", "time" and "user_time"' },
-  { "n", "integer", least = 1, shown = "1",
-    help = 'number of test items of each user, under by = "one" and "last"; their smallest number under "user_time"' },
-  { "at", "integer", shown = "from the share test", help = 'time at which test begins, under by = "time"' },
+  { "test", "number", above = 0, below = 1, shown = "0.2", only_with = ways_with "test", also = { "test_size" },
+    help = "share of test" },
+  { "n", "integer", least = 1, shown = "1", only_with = ways_with "n",
+    help = 'number of test items of each user; their smallest number under by = "user_time"' },
+  { "at", "integer", shown = "from the share test", only_with = ways_with "at", help = "time at which test begins" },
   { "grades", "boolean", default = false, help = "whether ratings are kept as grades" },
 })
 
@@ -55,10 +64,7 @@ end
 function M.options(ratings, options)
   local o = fold_options:read("ratings:folds", options)
   local by, own = o.by, ways[o.by]
-  for _, name in ipairs{ "k", "test", "n", "at" } do
-    if own[name] == nil then check.leave_out("ratings:folds", name, o[name], "by = '%s' takes no %s", by, name) end
-    o[name] = o[name] or own[name] or nil
-  end
+  for name, default in pairs(own) do o[name] = o[name] or default or nil end
   if own.k then check_folds(by, o.k) end
   if (by == "time" or by == "user_time" or by == "last") and not ratings.timestamp then
     check.fail("ratings:folds: by = '%s' needs timestamps, and these ratings have none (mr.data.interactions reads a "

@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
+local arguments = require("moonrank.options").arguments
 local declare = require("moonrank.options").declare
 local find = require "moonrank.data.find"
 local fingerprint = require "moonrank.data.fingerprint"
@@ -147,6 +148,8 @@ local function threshold_words(self)
     self.threshold, range[2], usual_threshold(self))
 end
 
+local check_threshold = arguments{ "threshold", "number", infinite = true }
+
 ---Returns a copy of the ratings in which each rating becomes a grade: 1 (relevant) if the rating is
 ---at least `threshold`, else 0. Call it once. A second call with a threshold above 1, or of 0 or less,
 ---is an error, because the ratings are 0 and 1 by then.
@@ -154,8 +157,7 @@ end
 ---@return mr.Ratings
 ---Example: `mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4).users   --> 30`
 function Ratings:binarize(threshold)
-  check.expect(type(threshold) == "number" and threshold == threshold, "ratings:binarize", "threshold", threshold,
-    "a number")
+  check_threshold("ratings:binarize", threshold)
   if self.binary then
     dataset.check_second_threshold("ratings:binarize", threshold, "ratings")
     return changed(self, {})
@@ -164,6 +166,8 @@ function Ratings:binarize(threshold)
   copy.value = nil
   return copy
 end
+
+local check_relevant = arguments{ "n", "integer", least = 0 }
 
 ---Returns a copy of the ratings that leaves out users with fewer than `n` relevant items when folds
 ---are made. With the option `grades = true` of ratings:folds, rated items count instead of relevant
@@ -176,7 +180,7 @@ end
 ---r:min_relevant(5).users <= r.users   --> true
 ---```
 function Ratings:min_relevant(n)
-  check.expect(math.type(n) == "integer" and n >= 0, "ratings:min_relevant", "n", n, "an integer of 0 or more")
+  check_relevant("ratings:min_relevant", n)
   return changed(self, { least = n })
 end
 

@@ -3,6 +3,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
+local arguments = require("moonrank.options").arguments
 local declare = require("moonrank.options").declare
 local find = require "moonrank.data.find"
 local registry = require "moonrank.metrics.registry"
@@ -86,6 +87,8 @@ local trec_run_options = declare("mr.data.TrecRunOptions", {
   { "escape", "boolean", default = false, help = "whether names with blanks are written in an escaped form" },
 })
 
+local check_path = arguments{ "path", "string" }
+
 ---Writes a TREC run file with lines "query Q0 document rank score tag". Documents are ordered by
 ---score, ties by descending id, like trec_eval. An existing file is replaced, and the folder of
 ---`path` is created if necessary. Scores that are not finite and empty names are errors. Names with
@@ -102,7 +105,7 @@ local trec_run_options = declare("mr.data.TrecRunOptions", {
 ---```
 function Scored:to_trec_run(path, options)
   local o = trec_run_options:read("scored:to_trec_run", options)
-  check.expect(type(path) == "string", "scored:to_trec_run", "path", path, "a text")
+  check_path("scored:to_trec_run", path)
   core.make_folder(path)
   core.write_trec_run(path, self.lists, self.scores, o.tag, o.escape)
 end

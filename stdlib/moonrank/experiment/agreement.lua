@@ -1,5 +1,4 @@
 -- Counts how many numbers of an experiment agree with printed ones.
-local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local given = require "moonrank.experiment.given"
 local sentences = require "moonrank.experiment.sentences"
@@ -9,7 +8,7 @@ local M = {}
 local agreement_options = declare("mr.experiment.AgreementOptions", {
   { "fields", "string[]", required = true,
     help = 'fields of a record with a number; the field "NAME, printed" has the printed number' },
-  { "share", "number", above = 0, below = 1, excludes = { difference = true },
+  { "share", "number", above = 0, below = 1, excludes = { difference = true }, required_without = "difference",
     help = "largest difference that counts as none, as a share of the printed number" },
   { "difference", "number", least = 0, help = "largest difference that counts as none" },
 })
@@ -31,9 +30,6 @@ local agreement_options = declare("mr.experiment.AgreementOptions", {
 function M.agreement(records, o)
   given.array("agreement", "records", records, "table", "records")
   o = agreement_options:read("mr.experiment.agreement", o)
-  if not o.share and not o.difference then
-    check.fail "mr.experiment.agreement: share and difference are missing, expected one of them"
-  end
   local found = { of = 0, within = 0, tolerance = o.share and ("%g %%"):format(100 * o.share)
     or ("%g"):format(o.difference) }
   for _, record in ipairs(records) do

@@ -2,11 +2,14 @@
 -- the operation that first produced the number. To find the operation, the batch is computed again.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local arguments = require("moonrank.options").arguments
 local declare = require("moonrank.options").declare
 local random = require "moonrank.tensor.random"
 local scope = require "moonrank.system.scope"
 
 local M = {}
+
+local check_function = arguments{ "f", "function" }
 
 local anomaly_options = declare("mr.DetectAnomalyOptions", {
   { "infinite", "boolean", default = false, help = "raise for infinities, too; masks may contain them" },
@@ -25,7 +28,7 @@ local anomaly_options = declare("mr.DetectAnomalyOptions", {
 ---```
 function M.detect_anomaly(f, options)
   local o = anomaly_options:read("mr.detect_anomaly", options)
-  check.expect(type(f) == "function", "mr.detect_anomaly", "f", f, "a function")
+  check_function("mr.detect_anomaly", f)
   local wanted, was = o.infinite and "infinite" or "nan", nil
   local _ <close> = scope.open("mr.detect_anomaly", function() was = core.detect_anomalies(wanted) end,
     function() core.detect_anomalies(was) end)

@@ -5,8 +5,6 @@ local interactions = require "moonrank.data.interactions"
 
 local M = {}
 
-local only = { "negatives", "shared_negatives", "catalogue" }  -- options that need unit = "interaction"
-
 -- Raises an error if a bound needs the ranking of all items, because a step scores only a sample of them.
 local function check_bound(loss)
   for _, term in ipairs(check.field(loss, "_terms") or { { loss = loss } }) do
@@ -27,16 +25,10 @@ end
 ---Raises an error if other options of mr.fit do not fit the option `unit`, "list" or "interaction".
 ---@param o mr.FitOptions
 function M.check(o)
-  if o.unit ~= "interaction" then
-    for _, name in ipairs(only) do
-      check.leave_out("mr.fit", name, o[name], "only unit = 'interaction' takes it")
-    end
-    return
-  end
+  if o.unit ~= "interaction" then return end
   check.leave_out("mr.fit", "batch_rows", o.batch_rows,
     "unit = 'interaction' takes batch, the number of interactions, instead")
-  check.expect(dataset.is(o.train) and o.train.users and o.train.items, "mr.fit", "train", o.train,
-    "a dataset with users and items, because unit is 'interaction'")
+  dataset.need("mr.fit: unit is 'interaction'", "train", o.train, "users", "items")
   if o.train.lists:has_weights() then
     check.fail("mr.fit: the lists of train have weights, but all interactions of a step have the same weight. Pass "
       .. "unit = 'list', or lists:weighted{weights = false, list_weights = false}")

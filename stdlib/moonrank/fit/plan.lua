@@ -50,24 +50,23 @@ local M = {}
 ---@field progress boolean
 ---@field name string
 
--- Raises an error for what several processes cannot train: models with buffers and losses with a state, which are not
--- summed over processes, and models with a penalty, which is computed from a whole batch.
-local function check_parallel(o)
-  if not o.parallel then return end
+-- Returns what several processes cannot train, and the name of the model or loss that has it: buffers of models and
+-- states of losses are not summed over processes, and a model's penalty is computed from a whole batch.
+local function not_parallel(o)
   local first = check.field(o.model, "penalty") and o.train:batches{ size = 1 }()
-  if first and o.model:penalty(first) then
-    check.leave_out("mr.fit", "parallel", true, "model %s has a penalty, which needs the whole batch", o.model.kind)
-  end
+  if first and o.model:penalty(first) then return "a penalty, which needs the whole batch", "model " .. o.model.kind end
   local buffers = check.field(o.model, "buffers")
   local name = type(buffers) == "function" and next(buffers(o.model)) or nil
-  if name then
-    check.leave_out("mr.fit", "parallel", true, "model %s has the buffer '%s', which is not summed over processes",
-      o.model.kind, name)
-  end
+  if name then return ("the buffer '%s', which is not summed over processes"):format(name), "model " .. o.model.kind end
   if o.unit == "interaction" and check.field(o.loss, "_states") then
-    check.leave_out("mr.fit", "parallel", true, "loss %s has estimates of each user, which are not summed over "
-      .. "processes", o.loss.name)
+    return "estimates of each user, which are not summed over processes", "loss " .. o.loss.name
   end
+end
+
+local function check_parallel(o)
+  local why, of
+  if o.parallel then why, of = not_parallel(o) end
+  if why then check.leave_out("mr.fit", "parallel", true, "%s has %s", of, why) end
 end
 
 -- Raises an error if candidates are passed as `train`, or those of test as `valid`, or those of valid as `test`.

@@ -49,8 +49,8 @@ end
 
 -- Raises an error if options of the validation are given, but no validation data.
 local function check_without_data(o)
-  check.leave_out("mr.fit", "patience", o.patience, "valid is missing")
-  check.leave_out("mr.fit", "every", o.every ~= 1 and o.every or nil, "valid is missing")
+  local given = { patience = o.patience, every = o.every ~= 1 and o.every or nil, select = o.select }
+  for name, value in pairs(given) do check.leave_out("mr.fit", name, value, "valid is missing") end
 end
 
 -- Returns the metrics under the names that they have on `data`. Candidates with the option `correct` append a suffix to
@@ -86,14 +86,13 @@ end
 function M.of(o)
   local part, data = o.choose_on, o[o.choose_on]
   check.expect(part ~= "test" or data, "mr.fit", "test", data, "test data, because choose_on is 'test'")
-  if not data then check_without_data(o) end
   local metrics, plain = metrics_of(o, data, o.metrics, "metrics"), {}
   local chief = { metrics[1] }
   if o.select ~= nil then
     local several = type(o.select) == "table" and o.select.bound == nil and not evaluate.is_bounded(o.select)
     chief = metrics_of(o, data, several and o.select or { o.select }, "select")
-    if not data then check.leave_out("mr.fit", "select", o.select, "valid, on which it chooses, is missing") end
   end
+  if not data then check_without_data(o) end
   local judged = named(data, metrics, plain)
   chief = named(data, chief, plain)
   if data and #chief == 0 then

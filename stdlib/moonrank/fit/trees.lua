@@ -19,9 +19,13 @@ local tree_options = require "moonrank.models.tree_options"
 ---@field held function     makes the batch of the part that chooses the epoch
 local M = { unit = "round" }
 
--- Options of mr.fit that are errors for trees, because they are about optimizer steps.
-local without = { "optimizer", "batch", "batch_rows", "unit", "negatives", "shared_negatives", "catalogue", "shuffle",
-  "schedule", "clip" }
+-- Options of mr.fit that are errors for trees, most of them because they are about optimizer steps, and why.
+local without = { epochs = "trees take rounds: mr.models.trees{rounds = %s}",
+  parallel = "trees are grown in one process" }
+for _, name in ipairs{ "optimizer", "batch", "batch_rows", "unit", "negatives", "shared_negatives", "catalogue",
+  "shuffle", "schedule", "clip" } do
+  without[name] = "trees are grown on all lists at once"
+end
 
 -- Options of trees with which XGBoost samples rows or features. Such a training cannot be checkpointed, because
 -- XGBoost's state of random numbers cannot be saved.
@@ -42,12 +46,8 @@ end
 ---@param given table  options that the script passed
 function M.prepare(o, given)
   local config = o.model.config
-  for _, name in ipairs(without) do
-    check.leave_out("mr.fit", name, given[name] or nil, "trees are grown on all lists at once")
-  end
-  check.leave_out("mr.fit", "epochs", given.epochs, "trees take rounds: mr.models.trees{rounds = %s}", given.epochs)
+  for name, why in pairs(without) do check.leave_out("mr.fit", name, given[name] or nil, why, given[name]) end
   if given.checkpoint then check_drawn(config, given.checkpoint) end
-  check.leave_out("mr.fit", "parallel", given.parallel or nil, "trees are grown in one process")
   if o.model.rounds > 0 then
     check.fail("mr.fit: model has %d rounds of trees already. Make another model", o.model.rounds)
   end
@@ -65,9 +65,8 @@ end
 
 -- Raises an error if the dataset `data` has no features, or another number of features than the trees.
 local function check_features(role, data, columns)
-  local features = check.field(data, "features")
-  check.expect(features, "mr.fit", "features of " .. role, nil, "a dataset with features, which trees need")
-  check.length("mr.fit", "a row of " .. role, features:size(2), columns, "one for each feature of the trees")
+  dataset.need("mr.fit", role, data, "features")
+  check.length("mr.fit", "a row of " .. role, data.features:size(2), columns, "one for each feature of the trees")
 end
 
 -- Returns the number of classes of a classification objective, else nil. Checks the grades of train.
@@ -93,8 +92,7 @@ function M.check(plan)
   if not dataset.is(train) then
     check.fail("mr.fit: train is the script's own, but trees are grown on datasets (mr.data.dataset)")
   end
-  if train.lists.rows == 0 then check.fail "mr.fit: train has no rows to grow trees on" end
-  if not train.features then check_features("train", train, 0) end
+  dataset.need("mr.fit", "train", train, "rows", "features")
   local columns = config.features or train.features:size(2)
   for _, role in ipairs{ "train", "valid", "test" } do
     if plan[role] and plan[role].count > 0 then check_features(role, plan[role], columns) end

@@ -139,6 +139,7 @@ local sampled_options = declare("mr.losses.SampledSoftmaxOptions", {
     help = "logarithms of probabilities q that are subtracted from scores: none; both: log q of every row; negatives: "
       .. "log(n q) of the n rows that are not relevant" },
   { "probabilities", "number|mr.Tensor", accept = is_probability, shown = "those of the lists (lists:drawn)",
+    only_with = { correction = { "both", "negatives" } },
     expected = "a number above 0 and at most 1, or a tensor {items} of such numbers, float32 or float64",
     help = "probability q with which each row was drawn; for uniform draws, 1 / the number of items. A tensor has the "
       .. "probability of each item, and needs mr.fit, whose batches have items" },
@@ -186,9 +187,6 @@ end
 ---loss(mr.tensor{0, 0}, mr.lists{{1, 0}}):exp():item()   --> 4.0
 function M.sampled_softmax(options)
   local o = sampled_options:read("mr.losses.sampled_softmax", options)
-  if o.correction == "none" and o.probabilities then
-    check.fail "mr.losses.sampled_softmax: probabilities needs correction = 'both' or 'negatives'"
-  end
   -- The default of `correction` is not stored, so that settings equal those in files from before the option existed.
   if o.correction == "none" then o.correction = nil end
   local made_of = made("sampled_softmax", o, function(x, lists, relevant)

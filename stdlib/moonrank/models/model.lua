@@ -2,6 +2,7 @@
 -- a batch.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local arguments = require("moonrank.options").arguments
 local gradcheck = require "moonrank.gradcheck"
 local phase = require "moonrank.system.phase"
 local recommend = require "moonrank.models.recommend"
@@ -135,6 +136,12 @@ function Model:__call(batch)
   return scores
 end
 
+local function is_numbers(value) return check.is_tensor(value) and value.dtype == "int64" and value.dims == 1 end
+
+local check_users = arguments({ "users", "mr.Tensor", accept = is_numbers,
+  expected = "a tensor of users' numbers: mr.tensor({1, 2}, {dtype = \"int64\"})" },
+  { "tau", "number", above = 0, required = false })
+
 ---Computes the logarithm of the sum of e^(score / tau) over all items of the catalogue, for each of
 ---these users. The sum is the normalizer of the softmax over the catalogue (mr.losses.full_softmax).
 ---The items are scored in blocks, so no matrix of users by items is stored; the derivative scores them
@@ -151,12 +158,9 @@ function Model:catalogue_log_sums(users, tau)
     check.fail("%s: a model of the kind '%s' has no vectors of users and items. Use mr.models.mf, or define the model "
       .. "with `vectors`", where, self.kind)
   end
-  check.expect(check.is_tensor(users) and users.dtype == "int64" and users.dims == 1, where, "users", users,
-    "a tensor of users' numbers: mr.tensor({1, 2}, {dtype = \"int64\"})")
-  tau = tau or 1
-  check.expect(check.is_finite(tau) and tau > 0, where, "tau", tau, "a finite number above 0")
+  check_users(where, users, tau)
   local p, q = vectors.recorded(self)
-  return core.catalogue_log_sums(p:rows(users), q, tau)
+  return core.catalogue_log_sums(p:rows(users), q, tau or 1)
 end
 
 ---Returns true if `model` is an mr.Model, of a built-in kind or of one that a script defined with
@@ -235,22 +239,26 @@ function Model:state()
   return names, values
 end
 
+local check_snapshot = arguments{ "into", "table", required = false, expected = "an earlier snapshot" }
+
 ---Returns copies of the current parameters and buffers, which model:restore accepts.
 ---@param into? table  an earlier snapshot, which is overwritten
 ---@return table
 function Model:snapshot(into)
-  check.expect(into == nil or type(into) == "table", "model:snapshot", "into", into, "an earlier snapshot")
+  check_snapshot("model:snapshot", into)
   local copies = { buffers = {} }
   for i, parameter in ipairs(self._parameters) do copies[i] = core.snapshot(parameter, into and into[i]) end
   for name, buffer in pairs(self._buffers) do copies.buffers[name] = buffer end
   return copies
 end
 
+local check_restore = arguments{ "snapshot", "table", accept = function(value) return value.buffers ~= nil end,
+  expected = "what model:snapshot returned" }
+
 ---Sets the parameters and buffers to the values that model:snapshot copied.
 ---@param snapshot table
 function Model:restore(snapshot)
-  check.expect(type(snapshot) == "table" and snapshot.buffers, "model:restore", "snapshot", snapshot,
-    "what model:snapshot returned")
+  check_restore("model:restore", snapshot)
   for i, parameter in ipairs(self._parameters) do core.restore(parameter, snapshot[i]) end
   self:_put_buffers(snapshot.buffers)
 end
@@ -264,6 +272,8 @@ local function converted(self, change)
   return self
 end
 
+local check_put = arguments{ "by_name", "table", expected = "a table of tensors by name, as model:state() names them" }
+
 ---Sets all parameters and buffers of the model to the numbers of other tensors, which are copied. A
 ---tensor of another shape or type is an error, and then nothing changes. The model stays on its
 ---device, and optimizers of its parameters remain valid.
@@ -276,8 +286,7 @@ end
 ---model:parameters()[1]:sum():item()   --> 2.0
 ---```
 function Model:put(by_name)
-  check.expect(type(by_name) == "table", "model:put", "by_name", by_name,
-    "a table of tensors by name, as model:state() names them")
+  check_put("model:put", by_name)
   local names, values = self:state()
   for i, name in ipairs(names) do
     local what = ("by_name['%s']"):format(name)

@@ -2,6 +2,7 @@
 -- pairs. Each function computes the weights in float64 and returns an mr.models.linear with these weights.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local dataset = require "moonrank.data.dataset"
 local declare = require("moonrank.options").declare
 local memory = require "moonrank.system.memory"
 local solver = require "moonrank.models.solver"
@@ -35,8 +36,7 @@ local dtype = { "dtype", "string", default = "float32", choices = { "float32", "
 local function begun(where, options, declared, side)
   local o = declared:read(where, options)
   local lists, features = o.train.lists, check.field(o.train, "features")
-  check.expect(features, where, "features of train", nil, "a dataset with features")
-  check.expect(lists.rows > 0, where, "the number of rows of train", 0, "at least 1")
+  dataset.need(where, "train", o.train, "features", "rows")
   check_memory(where, features, side)
   local row, column, value = core.first_not_finite(features, false)
   if row then

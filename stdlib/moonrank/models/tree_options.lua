@@ -84,7 +84,7 @@ local tree_options = declare("mr.models.TreeOptions", {
   { "trees", "integer", default = 1, least = 1, most = 1000000, also = { "num_parallel_tree" },
     help = "trees that a round grows side by side, as in a random forest" },
   { "classes", "integer", least = 2, most = 1024, shown = "found in train", also = { "num_class" },
-    help = "number of grades, 0 to classes - 1, of multi:softprob" },
+    only_with = { objective = "multi:softprob" }, help = "number of grades, 0 to classes - 1" },
   "Trees",
   { "depth", "integer", default = 6, least = 1, most = 30, also = { "max_depth" }, help = "largest depth of a tree" },
   amount("lambda", 1.0, "L2 penalty of leaves", { "reg_lambda" }),
@@ -101,8 +101,8 @@ local tree_options = declare("mr.models.TreeOptions", {
   "Search of splits",
   { "method", "string", default = "hist", choices = { "hist", "approx", "exact" }, also = { "tree_method" },
     help = "how splits are searched" },
-  { "bins", "integer", least = 2, most = 65536, shown = "256", also = { "max_bin" },
-    help = "bins of each feature, not with exact" },
+  { "bins", "integer", least = 2, most = 65536, shown = "256", only_with = { method = { "hist", "approx" } },
+    also = { "max_bin" }, help = "bins of each feature" },
   { "threads", "integer", default = 1, least = 1, most = 1024, also = { "nthread", "n_jobs" },
     help = "number of threads; 1 gives the same bits each time, more may change last digits" },
 })
@@ -120,14 +120,7 @@ local passed = { "depth", "eta", "subsample", "colsample_bytree", "colsample_byn
   "min_child_weight", "method", "bins", "trees", "classes", "threads", "seed" }
 
 ---Checks the options of mr.models.trees and returns them with defaults filled in.
-function M.checked(options)
-  local o = tree_options:read(where, options)
-  if o.method == "exact" then check.leave_out(where, "bins", o.bins, "method = 'exact' has no bins") end
-  if o.objective ~= "multi:softprob" then
-    check.leave_out(where, "classes", o.classes, "only objective = 'multi:softprob' takes classes")
-  end
-  return o
-end
+function M.checked(options) return tree_options:read(where, options) end
 
 ---Returns the names and values (as texts) of XGBoost's parameters for the options of mr.models.trees.
 function M.parameters(o)

@@ -29,6 +29,11 @@ function Trees.get_trainer() return require "moonrank.fit.trees" end
 
 function Trees:get_rounds() return self._rounds end
 
+-- Raises an error if the trees are not grown yet.
+local function check_grown(where, self)
+  if self._rounds == 0 then check.fail("%s: these trees are not grown yet. Call mr.fit{model = ...} before", where) end
+end
+
 ---Converts features [rows, columns] to XGBoost's matrix format. A matrix that `_keep` cached for
 ---the same features is used again.
 function Trees:_matrix(features)
@@ -63,7 +68,7 @@ end
 ---@param batch mr.Batch
 ---@return mr.Tensor  [rows]
 function Trees:__call(batch)
-  if self._rounds == 0 then check.fail "these trees are not grown yet: mr.fit{model = ...} grows them" end
+  check_grown("trees", self)
   models.check_batch("trees", batch, { "features" })
   local features = batch.features
   return self:_scores(self:_matrix(features)):to(features.device)
@@ -100,9 +105,7 @@ local importance_options = declare("mr.models.ImportanceOptions", {
 ---```
 function Trees:importances(options)
   local o = importance_options:read("model:importances", options)
-  if self._rounds == 0 then
-    check.fail "model:importances: these trees are not grown yet. Call mr.fit{model = ...} before"
-  end
+  check_grown("model:importances", self)
   local count = self.config.features
   if #o.names > 0 then check.length("model:importances", "names", #o.names, count, "one for each feature") end
   local by_feature, rows = {}, {}
@@ -135,7 +138,7 @@ end
 ---are not grown yet are an error, too.
 ---@param path string
 function Trees:save(path)
-  if self._rounds == 0 then check.fail "model:save: these trees are not grown yet. Call mr.fit{model = ...} before" end
+  check_grown("model:save", self)
   models.write(path, "trees", self.config, { "trees" }, { self._booster:to_tensor(self._rounds) })
 end
 

@@ -147,6 +147,22 @@ function M.lacks(where, name, needed)
   check.fail("%s: %s is given, but %s is missing. Pass %s, or leave out %s", where, name, needed, needed, name)
 end
 
+-- Returns allowed values of the option `other` as a condition: "by = 'last' or 'one'".
+local function condition(other, values)
+  local parts = {}
+  for i, each in ipairs(type(values) == "table" and values or { values }) do parts[i] = found(each) end
+  return ("%s = %s"):format(other, table.concat(parts, " or "))
+end
+
+---Raises an error because an option has no effect with the value of another option.
+---@param other string  the other option
+---@param values any    its value, or array of values, with which this option has an effect
+---@param now any       its value in this call
+function M.no_effect(where, row, value, other, values, now)
+  check.fail("%s: %s is %s, but %s = %s, and only %s takes %s. Leave out %s", where, row[1], found(value), other,
+    found(now), condition(other, values), row[1], row[1])
+end
+
 ---Raises an error because an option is larger than the option that limits it.
 ---@param o table  values of the options
 function M.above(where, row, o)
@@ -201,6 +217,7 @@ function M.fields(rows)
     parts[#parts + 1] = row.excludes and "not with " .. table.concat(check.names(row.excludes), " or ")
     parts[#parts + 1] = row.required_without and "required without " .. row.required_without
     parts[#parts + 1] = row.requires and "with " .. row.requires
+    for other, values in pairs(row.only_with or {}) do parts[#parts + 1] = "only with " .. condition(other, values) end
     parts[#parts + 1] = row.not_above and "at most " .. row.not_above
     if #parts > 0 then text = ("%s (%s)"):format(text, table.concat(parts, "; ")) end
     entries[i] = { name = row[1], type = shown_type(row), text = text, optional = not row.required, group = row.group,

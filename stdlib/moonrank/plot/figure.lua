@@ -1,6 +1,7 @@
 -- Writes a figure of one or several panels to a file, or shows it in the terminal.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local arguments = require("moonrank.options").arguments
 local draw = require "moonrank.plot.panel"
 local layout = require "moonrank.plot.layout"
 local text = require "moonrank.plot.text"
@@ -181,13 +182,15 @@ local function frame(page, o, shared)
   return area
 end
 
+local check_terminal = arguments{ "terminal", "string", choices = { "svg", "png", "pdf", "text" }, required = false }
+
 ---Returns the gnuplot script that draws the figure to standard output.
 ---@param terminal? "svg"|"png"|"pdf"|"text"  default "svg"
 ---@return string
 ---Example: `mr.plot.lines{y = {1, 2}}:script():find("plot", 1, true) ~= nil   --> true`
 function Figure:script(terminal)
-  terminal = terminal == nil and "svg" or terminal
-  check.choice("figure:script", "terminal", terminal, { "svg", "png", "pdf", "text" })
+  check_terminal("figure:script", terminal)
+  terminal = terminal or "svg"
   local o = self._
   if terminal == "text" then return self:text_script(100, 30) end
   local page = draw.page(self.width, self.height)

@@ -53,9 +53,7 @@ end
 ---@param option string  the option with the columns
 ---@param columns table<string, any>
 function M.column_names(where, option, columns)
-  for name in pairs(columns) do
-    check.expect(type(name) == "string", where, "name of a column of " .. option, name, "a text")
-  end
+  check.by_name(where, "column of " .. option, columns)
   return check.names(columns)
 end
 

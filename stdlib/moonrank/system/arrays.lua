@@ -1,6 +1,7 @@
 -- Saves and loads arrays in files that other programs read and write: safetensors and NumPy's .npy and .npz.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local arguments = require("moonrank.options").arguments
 
 local M = {}
 
@@ -11,9 +12,15 @@ local format <const> = "moonrank tensors 1"
 
 local endings <const> = "'.safetensors', '.npz' (several tensors) or '.npy' (one tensor)"
 
+local check_path = arguments{ "path", "string" }
+local check_array = arguments{ "tensors", "mr.Tensor", class = "mr.Tensor",
+  expected = "one tensor for an .npy file. Several tensors fit into .npz or .safetensors" }
+local check_tensors = arguments{ "tensors", "table", accept = function(value) return not getmetatable(value) end,
+  expected = "a table of tensors by name: {scores = scores}" }
+
 -- Returns the ending of a path: "safetensors", "npz" or "npy".
 local function ending_of(where, path)
-  check.expect(type(path) == "string", where, "path", path, "a text")
+  check_path(where, path)
   local ending = path:match "%.(%w+)$"
   if ending == "safetensors" or ending == "npz" or ending == "npy" then return ending end
   local pickled = ending == "pt" or ending == "pth" or ending == "pkl" or ending == "pickle"
@@ -57,17 +64,12 @@ end
 function M.save_tensors(path, tensors)
   local ending = ending_of("mr.save_tensors", path)
   if ending == "npy" then
-    check.expect(check.is_tensor(tensors), "mr.save_tensors", "tensors", tensors,
-      "one tensor for an .npy file. Several tensors fit into .npz or .safetensors")
+    check_array("mr.save_tensors", tensors)
     return core.write_npy(path, tensors)
   end
-  check.expect(type(tensors) == "table" and not getmetatable(tensors), "mr.save_tensors", "tensors", tensors,
-    "a table of tensors by name: {scores = scores}")
+  check_tensors("mr.save_tensors", tensors)
+  check.by_name("mr.save_tensors", "tensor", tensors, check.is_tensor, "a tensor")
   local names, list = {}, {}
-  for name, each in pairs(tensors) do
-    check.expect(type(name) == "string", "mr.save_tensors", "a key of tensors", name, "a name")
-    check.expect(check.is_tensor(each), "mr.save_tensors", "tensors." .. core.safe_text(name), each, "a tensor")
-  end
   for i, name in ipairs(check.not_empty("mr.save_tensors", "tensors", check.names(tensors), "tensor")) do
     check.utf8("mr.save_tensors", "name of a tensor", name)
     check.expect(#name <= longest, "mr.save_tensors", "the number of bytes of a name", #name, "at most %d", longest)

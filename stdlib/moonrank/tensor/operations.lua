@@ -2,11 +2,17 @@
 -- normalisation. Methods are added to the class mr.Tensor; this module returns the other functions.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local arguments = require("moonrank.options").arguments
 local declare = require("moonrank.options").declare
 
 local M = {}
 
 local tensor = core.classes["mr.Tensor"].methods
+
+local check_cat = arguments{ "tensors", "table", expected = "a table of tensors: mr.cat({x, y}, dim)" }
+local check_stack = arguments{ "tensors", "table", expected = "a table of tensors: mr.stack({x, y}, dim)" }
+local check_cumsum = arguments{ "lists", "mr.Lists", class = "mr.Lists",
+  expected = "lists, such as mr.lists{...} or data.lists" }
 
 ---Joins tensors along an existing dimension. All other dimensions must have equal sizes.
 ---@param tensors mr.Tensor[]  at least one; all of the same type and device
@@ -15,7 +21,7 @@ local tensor = core.classes["mr.Tensor"].methods
 ---Example: `mr.cat({mr.tensor{1, 2}, mr.tensor{3}})   --> {1, 2, 3}  mr.Tensor {3} float32`
 ---Example: `mr.cat({mr.ones(2, 3), mr.zeros(2, 4)}, 2):size(2)   --> 7`
 function M.cat(tensors, dim)
-  check.expect(type(tensors) == "table", "mr.cat", "tensors", tensors, "a table of tensors: mr.cat({x, y}, dim)")
+  check_cat("mr.cat", tensors)
   return core.cat(tensors, dim or 1)
 end
 
@@ -25,7 +31,7 @@ end
 ---@return mr.Tensor
 ---Example: `mr.stack({mr.tensor{1, 2}, mr.tensor{3, 4}}, 2)[1]   --> {1, 3}  mr.Tensor {2} float32`
 function M.stack(tensors, dim)
-  check.expect(type(tensors) == "table", "mr.stack", "tensors", tensors, "a table of tensors: mr.stack({x, y}, dim)")
+  check_stack("mr.stack", tensors)
   return core.stack(tensors, dim or 1)
 end
 
@@ -40,7 +46,7 @@ function tensor:cumsum(lists)
     check.expect(self.dims == 1, "cumsum", "the number of dimensions", self.dims, "1")
     lists = core.lists({ #self }, core.full({ #self }, 0, "float32", "cpu"), {}, {})
   end
-  check.expect(check.is_lists(lists), "cumsum", "lists", lists, "lists, such as mr.lists{...} or data.lists")
+  check_cumsum("cumsum", lists)
   return lists:cumsum(self)
 end
 
@@ -168,6 +174,8 @@ local pooling_options = declare("mr.PoolingOptions", {
   pair_row("padding", "entries of -inf on each side, at most half of the window; two integers: down and across", 0),
 })
 
+local check_window = arguments{ "size", "integer|integer[]", accept = is_pair, expected = expected_pair }
+
 ---Returns the largest entry of each window of pictures. If several entries of a window are the
 ---largest, the gradient goes to the first of them.
 ---@param size integer|integer[]  size of a window; two integers: down and across
@@ -176,7 +184,7 @@ local pooling_options = declare("mr.PoolingOptions", {
 ---Example: `mr.arange(1, 16):reshape(1, 1, 4, 4):max_pool(2):totable()[1][1][2][2]   --> 16.0`
 function tensor:max_pool(size, options)
   local o = pooling_options:read("max_pool", options)
-  check.expect(is_pair(size), "max_pool", "size", size, expected_pair)
+  check_window("max_pool", size)
   local window = pair(size)
   local stride, padding = pair(o.stride or window), pair(o.padding)
   for axis = 1, 2 do
@@ -213,11 +221,13 @@ local function by_channel(x)
   return core.reshape(turned, { shape[1], count }), function(rows) return core.reshape(rows, shape):transpose(1, 2) end
 end
 
+local check_batch_norm = arguments({ "gain", "mr.Tensor", class = "mr.Tensor", expected = "a tensor" },
+  { "bias", "mr.Tensor", class = "mr.Tensor", expected = "a tensor" })
+
 local function batch_norm_read(x, gain, bias, options)
   local of = core.shape(x)
   check.expect(#of >= 2, "batch_norm", "the shape of the tensor", of, "{rows, channels} or more dimensions")
-  check.expect(check.is_tensor(gain), "batch_norm", "gain", gain, "a tensor")
-  check.expect(check.is_tensor(bias), "batch_norm", "bias", bias, "a tensor")
+  check_batch_norm("batch_norm", gain, bias)
   local o = batch_norm_options:read("batch_norm", options)
   for _, part in ipairs{ { "gain", gain }, { "bias", bias }, { "mean", o.mean }, { "variance", o.variance } } do
     check.length("batch_norm", part[1], part[2]:numel(), of[2], "one for each channel")

@@ -1,9 +1,11 @@
 -- Seeds of random calls that get no seed of their own. Each call has its own stream of random numbers, named by the
 -- purpose and the number of the call since mr.seed or since a training step began.
-local check = require "moonrank.check"
+local arguments = require("moonrank.options").arguments
 local scopes = require "moonrank.system.scope"
 
 local M = {}
+
+local check_seed = arguments{ "n", "integer" }
 
 -- The current seed, and the count of random calls without a seed since it was set. `name`, such as "step 3", is part of
 -- the streams' names, so that training steps with one seed get different numbers.
@@ -21,7 +23,7 @@ local scope = { seed = 1, name = "", calls = 0, rows_before = 0 }
 ---(draw() - draw()):abs():sum():item()   --> 0.0
 ---Example: `(mr.normal({2}) - mr.normal({2})):abs():sum():item() > 0   --> true`
 function M.seed(n)
-  check.expect(math.type(n) == "integer", "mr.seed", "n", n, "an integer")
+  check_seed("mr.seed", n)
   scope = { seed = n, name = "", calls = 0, rows_before = 0 }
 end
 

@@ -130,6 +130,8 @@ describe("checks of arguments", function()
       { "expect", { false, "f", "x", "a", "at least %d", 3 }, "'a'", "at least 3" },
       { "not_empty", { "f", "x", {}, "number" }, "empty", "number" },
       { "distinct", { "f", "x", { 1, 2, 1 } }, "1", "twice" },
+      { "by_name", { "f", "grade", { a = 1, [3] = 2 } }, "grade", "3", "text" },
+      { "by_name", { "f", "grade", { a = "b" }, function(x) return x == 1 end, "one" }, "grades.a", "'b'", "one" },
       { "numbers", { "f", "x", { 1, "2" } }, "2", "'2'" },
       { "numbers", { "f", "x", { 1, -4 }, 3 }, "2", "-4", "3" },
       { "numbers", { "f", "x", 7 }, "7" },

@@ -197,7 +197,7 @@ it("mr.checkpoint computes once, reads afterwards, and refuses other settings an
     { path .. "/", {}, error, "mr.checkpoint", path .. "/", "folder" },
     { path, {}, 3, "compute", "3" },
     { path, {}, function() return 3 end, "3", "tensors" },
-    { path, {}, function() return { a = 3 } end, "3", "'a'" },
+    { path, {}, function() return { a = 3 } end, "3", "results.a" },
     { path, {}, function() return { mr.ones(1) } end, "name", "1" },
     { path, { a = "\xff" }, compute, "mr.checkpoint", "xff", "UTF-8" },
     { path, {}, function() return { ["\xff"] = mr.ones(1) } end, "UTF-8", "names" } } do

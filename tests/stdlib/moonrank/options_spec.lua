@@ -238,6 +238,9 @@ it("options.declare refuses options that contradict each other, and documents it
     { "high", "number", help = "" },
     { "label", "string", requires = "caption", help = "" },
     { "caption", "string", help = "" },
+    { "by", "string", default = "user", choices = { "user", "time", "last" }, help = "" },
+    { "at", "integer", only_with = { by = { "time", "last" } }, help = "" },
+    { "fast", "boolean", only_with = { by = "user" }, help = "" },
   })
   local function refused(given, ...) raises(function() related:read("f", given) end, "f", ...) end
   refused({ steps = 1, epochs = 2 }, "steps", "epochs", "both are lengths")
@@ -245,12 +248,28 @@ it("options.declare refuses options that contradict each other, and documents it
   refused({ steps = 1, low = 3, high = 2 }, "low", "3", "high", "2")
   refused({ steps = 1, high = 0.5 }, "low", "1", "high", "0.5")
   refused({ steps = 1, label = "x" }, "label", "caption")
+  refused({ steps = 1, at = 0 }, "at is 0", "by = 'user'", "'time' or 'last'", "Leave out at")
+  refused({ steps = 1, fast = false, by = "time" }, "fast is false", "by = 'time'", "'user'")
   equal(related:read("f", { epochs = 2, low = 2, high = 2, label = "x", caption = "y" }).epochs, 2)
+  equal(related:read("f", { steps = 1, by = "last", at = 3 }).at, 3)
+  equal(related:read("f", { steps = 1, fast = false }).fast, false)
   local text = {}
   for _, entry in ipairs(related:fields()) do text[#text + 1] = entry.text end
-  for i, word in pairs{ [1] = "epochs", [3] = "high", [5] = "caption" } do
+  for i, word in pairs{ [1] = "epochs", [3] = "high", [5] = "caption", [8] = "'time' or 'last'" } do
     check(text[i]:find(word, 1, true), text[i])
   end
+end)
+
+it("options.arguments checks positional arguments in their order, and returns them", function()
+  local checked = options.arguments({ "n", "integer", least = 1 }, { "f", "function", required = false },
+    { "names", "string[]" })
+  equal({ checked("g", 3, nil, { "a" }) }, { 3, nil, { "a" } })
+  equal((select(2, checked("g", 3, print, {}))), print)
+  raises(function() checked("g", 0, nil, {}) end, "g: n is 0", "an integer of at least 1")
+  raises(function() checked("g") end, "g: n is nil", "integer")
+  raises(function() checked("g", 1, 2, {}) end, "g: f is 2", "function")
+  raises(function() checked("h", 1, nil, { "a", 2 }) end, "h: names[2] is 2", "text")
+  raises(function() checked("h", 1, nil) end, "h: names is nil", "texts")
 end)
 
 it("options.declare documents every option with its default, limits and group", function()
@@ -280,6 +299,14 @@ it("options.declare checks a table within a table by its own declaration", funct
   equal(declared:read("h inner", outer:read("h", { inner = { rate = 1 } }).inner).count, 3)
 end)
 
+-- Returns true if an option has an effect with the defaults of the other options.
+local function has_effect(declaration, row)
+  for other, values in pairs(row.only_with or {}) do
+    if values ~= declaration.by_name[other].default then return false end
+  end
+  return true
+end
+
 it("every option table of the library is documented and accepts its own defaults", function()
   local names = docs.option_names()
   check(#names > 0)
@@ -288,7 +315,7 @@ it("every option table of the library is documented and accepts its own defaults
     local given = {}
     for _, row in ipairs(options.declared[name].rows) do
       check(row.help ~= "", name .. "." .. row[1])
-      if row.default ~= nil then given[row[1]] = row.default end
+      if row.default ~= nil and has_effect(options.declared[name], row) then given[row[1]] = row.default end
     end
     for _, row in ipairs(options.declared[name].rows) do
       if row.required or row.required_without then given = nil end
