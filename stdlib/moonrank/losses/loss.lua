@@ -168,8 +168,9 @@ end
 function Loss:count(lists)
   if not check.is_lists(lists) then check.expect(false, "loss:count", "lists", lists, "lists, such as data.lists") end
   if lists:has_weights() then return weight_of_counted(self, lists) end
-  if self._count_of then return self._count_of(lists) end
-  if self._terms then return math.tointeger(flags(self, lists):sum():item()) end
+  local count_of = rawget(self, "_count_of")
+  if count_of then return count_of(lists) end
+  if rawget(self, "_terms") then return math.tointeger(flags(self, lists):sum():item()) end
   if rawget(self, "_counts_all") then return math.tointeger(lists.sizes:double():gt(0):sum():item()) end
   return list_stats.count(self._bounds_metric, lists)
 end

@@ -269,7 +269,9 @@ end
 ---Example: `require "moonrank.metrics.registry".parse("mrr@10").name   --> rr@10`
 function M.parse(text, options)
   if M.is(text) then
-    check.leave_out("mr.metrics.parse", "options", options, "metric '%s' has its options already", text.name)
+    if options ~= nil then
+      check.leave_out("mr.metrics.parse", "options", options, "metric '%s' has its options already", text.name)
+    end
     return text
   end
   base_of(text)

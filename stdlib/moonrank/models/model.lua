@@ -245,7 +245,7 @@ local check_snapshot = arguments{ "into", "table", required = false, expected = 
 ---@param into? table  an earlier snapshot, which is overwritten
 ---@return table
 function Model:snapshot(into)
-  check_snapshot("model:snapshot", into)
+  if type(into) ~= "table" then check_snapshot("model:snapshot", into) end  -- training calls this in every epoch
   local copies = { buffers = {} }
   for i, parameter in ipairs(self._parameters) do copies[i] = core.snapshot(parameter, into and into[i]) end
   for name, buffer in pairs(self._buffers) do copies.buffers[name] = buffer end
