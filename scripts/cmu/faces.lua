@@ -161,9 +161,9 @@ function M.runs(studies, system, seed)
     local columns = results:columns()
     for _, run in ipairs(experiment.runs(results, { system = system, split = seed })) do
       local values = {}
-      for _, name in ipairs(columns:numbers()) do values[name] = columns:column("runs", name)[run.row] end
+      for _, name in ipairs(columns:numbers()) do values[name] = columns:column(name)[run.row] end
       found[#found + 1] = { results = results, number = run.number, values = values,
-        setting = columns:column("runs", "setting")[run.row] }
+        setting = columns:column("setting")[run.row] }
     end
   end
   return found

@@ -26,7 +26,7 @@ local M = {}
 -- Maps each cell (a loss under a bound), by the key "loss bound", to the row numbers of its training runs in `columns`.
 -- Cells that lack a run on some fold are left out.
 local function complete(columns, folds)
-  local rows, loss, bound = {}, columns:column("cells", "loss"), columns:column("cells", "bound")
+  local rows, loss, bound = {}, columns:column("loss"), columns:column("bound")
   for row = 1, columns.count do
     local key = loss[row] .. " " .. bound[row]
     rows[key] = rows[key] or {}
@@ -40,8 +40,7 @@ end
 local function reasons(results)
   local columns, found = results:columns{ "failed", "killed" }, {}
   if columns.count == 0 then return found end
-  local loss, bound, reason = columns:column("cells", "loss"), columns:column("cells", "bound"),
-    columns:column("cells", "reason")
+  local loss, bound, reason = columns:column("loss"), columns:column("bound"), columns:column("reason")
   for row = 1, columns.count do found[loss[row] .. " " .. bound[row]] = reason[row] or "killed" end
   return found
 end
@@ -49,7 +48,7 @@ end
 -- Makes a cell from its training runs: `rows` are row numbers in the columns of the results.
 local function cell_of(results, columns, rows, loss, bound)
   local capped, converged = 0, true
-  local cut, fine = columns:column("cells", "capped"), columns:column("cells", "converged")
+  local cut, fine = columns:column("capped"), columns:column("converged")
   for _, row in ipairs(rows) do
     capped, converged = capped + math.tointeger(cut[row]), converged and fine[row] == 1
   end

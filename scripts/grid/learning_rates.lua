@@ -16,8 +16,7 @@ local args = training.args{}
 local function means_at(set)
   return function(rate, names, round)
     local columns, trials = training.at_rate(args, set, rate, names, round):columns(), {}
-    local loss, bound, valid = columns:column("rates", "loss"), columns:column("rates", "bound"),
-      columns:column("rates", "valid")
+    local loss, bound, valid = columns:column("loss"), columns:column("bound"), columns:column("valid")
     for row = 1, columns.count do trials[row] = { loss = loss[row], bound = bound[row], valid = valid[row] } end
     return protocol.means(trials)
   end

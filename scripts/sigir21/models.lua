@@ -67,7 +67,7 @@ function M.of(args, set, o)
   local columns = results and results:columns()
   for _, run in ipairs(results and experiment.runs(results) or {}) do
     for _, by in ipairs(protocol.own_metrics(o.loss)) do
-      local function value(name) return columns:column("sigir21", name)[run.row] end
+      local function value(name) return columns:column(name)[run.row] end
       local model = { split = run.fold, by = by, epoch = math.tointeger(value("epoch by " .. by)),
         chosen_by = value("chosen by " .. by), scores = {} }
       for _, metric in ipairs(protocol.metrics) do model.scores[metric] = value(protocol.score(metric, by)) end

@@ -39,7 +39,7 @@ function M.key(optimiser, loss, bound) return ("%s %s %s"):format(optimiser, los
 -- the run in a row.
 local function tried(results, exponent_of, into)
   local columns = results:columns()
-  local function column(name) return columns:column("runs", name) end
+  local function column(name) return columns:column(name) end
   for _, row in ipairs(columns:rows("runs", {})) do
     local key = M.key(column("optimiser")[row], column("loss")[row], column("bound")[row])
     into[key] = into[key] or {}

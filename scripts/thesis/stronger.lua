@@ -47,9 +47,9 @@ function M.study(args)
     split = mr.range(1, 1), rate = mr.choice(runs.set(args, "mq2008").rates) }, function(trial) return trial.rate end)
   local columns, valid, best = tuned:columns(), {}, {}
   for _, row in ipairs(columns:rows("runs", {})) do
-    local key = columns:column("runs", "model")[row] .. " " .. columns:column("runs", "loss")[row]
+    local key = columns:column("model")[row] .. " " .. columns:column("loss")[row]
     valid[key] = valid[key] or {}
-    valid[key][columns:column("runs", "rate")[row]] = columns:column("runs", "valid")[row]
+    valid[key][columns:column("rate")[row]] = columns:column("valid")[row]
   end
   for key, by_rate in pairs(valid) do
     local rate = runs.choose(by_rate)

@@ -115,8 +115,8 @@ end
 local function same_epoch(results)
   local columns, same, count = results:columns(), 0, 0
   for _, row in ipairs(columns:rows("runs", {})) do
-    local first, all = columns:column("runs", "epoch_1")[row], true
-    for i = 2, #metrics do all = all and columns:column("runs", "epoch_" .. i)[row] == first end
+    local first, all = columns:column("epoch_1")[row], true
+    for i = 2, #metrics do all = all and columns:column("epoch_" .. i)[row] == first end
     same, count = same + (all and 1 or 0), count + 1
   end
   return same / count

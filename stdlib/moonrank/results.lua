@@ -238,7 +238,7 @@ end
 
 -- Returns the trial in one row of `data` as a record with its parameters and returned numbers.
 local function trial_at(data, row)
-  local function value(name) return data:column("results", name)[row] end
+  local function value(name) return data:_column("results", name)[row] end
   local trial = record("trial", { number = value "number", params = {}, numbers = {}, value = value "value" }, nil,
     { "value", "seed", "wall" })
   for _, name in ipairs(data.params) do trial.params[name] = value(name) end
@@ -376,7 +376,7 @@ end
 ---@param direction? string  "maximize" or "minimize" (default: that of the number's name)
 ---@return integer[]
 function Results:order(data, rows, value, direction)
-  local column, sign = data:column("results", value or "value"), self:sign(value or "value", direction)
+  local column, sign = data:_column("results", value or "value"), self:sign(value or "value", direction)
   local order = {}
   for _, row in ipairs(rows) do
     if column[row] then order[#order + 1] = row end

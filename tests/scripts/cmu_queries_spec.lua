@@ -14,7 +14,7 @@ local function trial_of(results, where)
   local columns = results:columns()
   local rows = columns:rows("spec", where)
   equal(#rows, 1)
-  return columns:column("spec", "number")[rows[1]]
+  return columns:column("number")[rows[1]]
 end
 
 local shown = { paper = "SGD, 0.001", sgd = "SGD, best rate", adam = "Adam, best rate" }
@@ -166,8 +166,8 @@ scripts.it("queries.runs keeps the values of a fold's test queries by name", {},
   end
   local columns = results:columns()
   local row = columns:rows("runs", { system = "RankNet (SGD, 0.001)", split = 1, draw = 2 })[1]
-  near(columns:column("runs", "ndcg@10")[row], math.log(100), 1e-9)
-  near(columns:column("runs", "valid")[row], 1 - math.log(100), 1e-9)
+  near(columns:column("ndcg@10")[row], math.log(100), 1e-9)
+  near(columns:column("valid")[row], 1 - math.log(100), 1e-9)
 end)
 
 -- Made-up effects of systems on nDCG of test queries, and on validation. LambdaMART and the forest are best on

@@ -21,7 +21,7 @@ end
 local function scores(results, loss, bound)
   local columns = results:columns()
   local row = columns:rows("spec", { loss = loss, bound = bound })[1]
-  local number = columns:column("spec", "number")[row]
+  local number = columns:column("number")[row]
   return results:per_list(number, "own"):totable(), results:per_list(number, "chance"):totable()
 end
 

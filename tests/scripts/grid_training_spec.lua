@@ -140,7 +140,7 @@ it("training.of trains with the fold, loss, bound and rate of a trial, and judge
     equal(results:counts(), { done = count })
     local columns = results:columns()
     for row = 1, columns.count do
-      local function of(name) return columns:column("spec", name)[row] end
+      local function of(name) return columns:column(name)[row] end
       local number, judged = of "split", of "loss" == "ap" and 1 or 0
       equal({ of "seed_of", of "part", of "metric", of "capped" }, { number, number, judged, 0 })
     end
@@ -201,7 +201,7 @@ local function ended(o, seconds, study)
   end)
   os.remove(o.args.store)
   local columns = study():columns()
-  equal(columns:column("spec", "capped")[1], going and 0 or 1)
+  equal(columns:column("capped")[1], going and 0 or 1)
   return not going
 end
 

@@ -223,7 +223,7 @@ end
 
 local function on_two_folds(training) rawset(training, "set", function(_, name) return two_folds(name) end) end
 
-local function column(results, name) return results:columns():column("spec", name) end
+local function column(results, name) return results:columns():column(name) end
 
 it("training.of trains all algorithms, rates and folds, and keeps the chosen epoch's tests", function()
   local folder = sweeps.new_folder()
@@ -269,7 +269,7 @@ it("code.of trains the authors' algorithms, and keeps metrics as evaluated and a
   local columns = results:columns()
   for name, meant in pairs{ MseNetBatched = 1 / 3, ApproxNDCGBatched = 1 / 2 } do
     local row = columns:rows("spec", { algorithm = name })[1]
-    local function of(field) return columns:column("spec", field)[row] end
+    local function of(field) return columns:column(field)[row] end
     near({ of "ap", of "meant ap", of "random ap", of "trained_on", of "counted", of "skipped" },
       { 1 / 2, meant, (1 + 1 / 2 + 1 / 3 + 1 / 4) / 4, 11, 1, 1 }, 1e-6)
     check(of "value" == of "ndcg+1" and of "value" ~= of "ndcg", "a study's metric is nDCG+1")

@@ -17,7 +17,7 @@ local function values_of(results, where, metric)
   local columns = results:columns()
   local rows = columns:rows("spec", where)
   equal(#rows, 1)
-  return results:per_list(columns:column("spec", "number")[rows[1]], metric):totable()
+  return results:per_list(columns:column("number")[rows[1]], metric):totable()
 end
 
 local function numbers(text)
@@ -104,13 +104,13 @@ scripts.it("optimisers.lua --smoke shows the store's means, and the best rate on
   local function see(name, exponent_of)
     local columns = study(folder, name .. ", mq2008, seed 1"):columns()
     for _, row in ipairs(columns:rows("spec", { loss = "ap", bound = "minmax", optimiser = "sgd" })) do
-      local valid, exponent = columns:column("spec", "valid")[row], exponent_of(columns, row)
+      local valid, exponent = columns:column("valid")[row], exponent_of(columns, row)
       if valid > highest then best, highest = exponent, valid end
     end
   end
-  see("rates of optimisers", function(columns, row) return columns:column("spec", "exponent")[row] end)
+  see("rates of optimisers", function(columns, row) return columns:column("exponent")[row] end)
   local coarse = best
-  see("finer rates of optimisers", function(columns, row) return coarse + columns:column("spec", "step")[row] end)
+  see("finer rates of optimisers", function(columns, row) return coarse + columns:column("step")[row] end)
   at = assert(out:find("rate, SGD", 1, true))
   at = assert(out:find("made%-up queries", at))
   local rate = out:match("AP +minmax +[%d.e-]+[ (edg)]+%d of %d +%d+ +([%d.e-]+)", at)

@@ -334,7 +334,7 @@ end
 
 local function values_of(results, where, name)
   local columns = results:columns()
-  return results:per_list(columns:column("spec", "number")[columns:rows("spec", where)[1]], name):totable()
+  return results:per_list(columns:column("number")[columns:rows("spec", where)[1]], name):totable()
 end
 
 it("cutoffs.study ranks without a bound, and thins lists by chance to shapes of MQ2008 at label 2", function()

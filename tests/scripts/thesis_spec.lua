@@ -71,7 +71,7 @@ scripts.it("all.lua --smoke writes a report with the numbers of the store, and t
   local function scores(bound)
     local columns = results:columns()
     local row = columns:rows("spec", { loss = "ap", bound = bound })[1]
-    return results:per_list(columns:column("spec", "number")[row], "ap"):totable()
+    return results:per_list(columns:column("number")[row], "ap"):totable()
   end
   local free, bounded = scores "none", scores "expectation"
   for _, cells in ipairs(rows_after(html, "Table 5.1: every loss under every bound, made-up ratings</h3>")) do
@@ -148,15 +148,15 @@ scripts.it("stronger_models.lua --smoke shows the means, changes and rates of th
   local function mean_of(model, bound)
     local columns = results:columns()
     local row = columns:rows("spec", { loss = "ndcg", model = model, bound = bound })[1]
-    return (mean_without_nan(results:per_list(columns:column("spec", "number")[row], "own"):totable()))
+    return (mean_without_nan(results:per_list(columns:column("number")[row], "own"):totable()))
   end
   for model, rate, mean, _, change in out:gmatch "nDCG +(%S+) +([%d.]+) +([%d.]+) +([+-][%d.]+) +([+-][%d.]+)" do
     near(tonumber(mean), mean_of(model, "none"), 5e-5)
     near(tonumber(change), mean_of(model, "minmax") - mean_of(model, "none"), 1e-4)
     local columns, best, best_rate = tuned:columns(), -1, nil
     for _, row in ipairs(columns:rows("spec", { loss = "ndcg", model = model })) do
-      local valid = columns:column("spec", "valid")[row]
-      if valid > best then best, best_rate = valid, columns:column("spec", "rate")[row] end
+      local valid = columns:column("valid")[row]
+      if valid > best then best, best_rate = valid, columns:column("rate")[row] end
     end
     near(tonumber(rate), best_rate, 0)
   end
@@ -175,7 +175,7 @@ scripts.it("other_data.lua --smoke shows a table for each data set from the stor
     local columns = results:columns()
     local function mean_of(bound)
       local row = columns:rows("spec", { loss = "nrbp", bound = bound })[1]
-      return (mean_without_nan(results:per_list(columns:column("spec", "number")[row], "nrbp(0.95)"):totable()))
+      return (mean_without_nan(results:per_list(columns:column("number")[row], "nrbp(0.95)"):totable()))
     end
     local mean, change = out:match("nRBP +minmax +([%d.]+) +%S+ +([+-][%d.]+)", at)
     near(tonumber(mean), mean_of "minmax", 5e-5)
@@ -192,7 +192,7 @@ scripts.it("better_reference.lua --smoke shows means and changes by beta of the 
   local function mean_of(bound)
     local columns = results:columns()
     local row = columns:rows("spec", { loss = "ap", bound = bound })[1]
-    return (mean_without_nan(results:per_list(columns:column("spec", "number")[row], "own"):totable()))
+    return (mean_without_nan(results:per_list(columns:column("number")[row], "own"):totable()))
   end
   local row = "made%-up queries of 46 features +label 1 +AP +(%S+) +([%d.]+) +([%d.]+)([^\n]*)"
   for form, beta, mean, rest in out:gmatch(row) do

@@ -50,7 +50,7 @@ local function trial_of(results, where)
   local columns = results:columns()
   local rows = columns:rows("spec", where)
   equal(#rows, 1)
-  return columns:column("spec", "number")[rows[1]], rows[1], columns
+  return columns:column("number")[rows[1]], rows[1], columns
 end
 
 -- Returns lists of users whose relevant items are 1 (score 9) and 2 (score -9). Other items have score 0 and numbers
@@ -118,7 +118,7 @@ it("thinning.study nests the negatives of training NSR, and measures each test N
     -- one relevant item is at the top, one below 2 NSR other items
     local number, row, columns = trial_of(results, { nsr = 1, loss = "ap", bound = "none" })
     for nsr, ap in ipairs{ (1 + 2 / 4) / 2, (1 + 2 / 6) / 2, (1 + 2 / 8) / 2 } do
-      near({ columns:column("spec", "test_" .. nsr)[row], results:per_list(number, "test_" .. nsr)[1]:item() },
+      near({ columns:column("test_" .. nsr)[row], results:per_list(number, "test_" .. nsr)[1]:item() },
         { ap, ap }, 1e-6)
     end
     equal(results:per_list(number, "list"):totable(), { 1.0 })
@@ -337,7 +337,7 @@ it("persistence.study chooses an epoch by each of three persistences, and measur
       for b, bound in ipairs(bounds) do check(seen[("%s %s 3 2 %g"):format(loss, bound, l + b / 10)], loss .. bound) end
     end
     local number, row, columns = trial_of(results, { nsr = 3, split = 2, loss = "ap", bound = "minmax" })
-    local function column(name) return columns:column("spec", name)[row] end
+    local function column(name) return columns:column(name)[row] end
     equal({ column "valid", column "nrbp(0.9)", column "epoch_1", column "epoch_2", column "epoch_3" },
       { 0.5, 0.25, 10, 20, 30 })
     equal({ results:per_list(number, "nrbp(0.8)"):totable(), results:per_list(number, "list"):totable() },

@@ -204,7 +204,7 @@ local function pooled(results, by)
   local columns, is_in, parts = results:columns(), { split = true, fold = true }, {}
   for _, each in ipairs(by) do is_in[each[1]] = true end
   for _, name in ipairs(columns.params) do
-    local seen, count, column = {}, 0, columns:column("mr.experiment.compared", name)
+    local seen, count, column = {}, 0, columns:_column("mr.experiment.compared", name)
     for _, row in ipairs(is_in[name] and {} or columns:rows("mr.experiment.compared")) do
       local value = column[row]
       if value ~= nil and value == value and not seen[value] then seen[value], count = true, count + 1 end

@@ -32,8 +32,8 @@ function M.runs(results, where)
   given.results("runs", results)
   if where ~= nil then given.need("runs", "where", where, "table", "values of parameters: {loss = 'ap'}") end
   local columns, found = results:columns(), {}
-  local number, of_fold = columns:column("mr.experiment", "number"), fold_name(columns.params)
-  local fold = of_fold and columns:column("mr.experiment", of_fold) or {}
+  local number, of_fold = columns:_column("mr.experiment", "number"), fold_name(columns.params)
+  local fold = of_fold and columns:_column("mr.experiment", of_fold) or {}
   for _, row in ipairs(columns:rows("mr.experiment", where)) do
     found[#found + 1] = { fold = fold[row], number = number[row], row = row }
   end
@@ -189,7 +189,7 @@ function M.folds(results, where, name)
     return all
   end
   given.results("folds", results)
-  local column, values = results:columns():column("mr.experiment.folds", name), {}
+  local column, values = results:columns():_column("mr.experiment.folds", name), {}
   for i, run in ipairs(runs_of(results, where)) do values[i] = column[run.row] end
   return values
 end

@@ -31,7 +31,7 @@ local function by_values(data, names, rows)
   local by_key, groups = {}, {}
   for _, row in ipairs(rows) do
     local parts = {}
-    for i, name in ipairs(names) do parts[i] = ("%q"):format(data:column("results:best", name)[row]) end
+    for i, name in ipairs(names) do parts[i] = ("%q"):format(data:_column("results:best", name)[row]) end
     local key = table.concat(parts, ",")
     if not by_key[key] then
       by_key[key] = { key = key, rows = {} }
@@ -78,7 +78,7 @@ end
 -- Returns the parameters that are neither in `by` (one result for each value) nor in `over` (means over values).
 local function others_of(data, by, over)
   local known, others = {}, {}
-  for _, name in ipairs(over) do data:column("results:best", name) end  -- raises an error about an unknown name
+  for _, name in ipairs(over) do data:_column("results:best", name) end  -- raises an error about an unknown name
   for _, name in ipairs(united{ by, over }) do known[name] = true end
   for _, name in ipairs(data.params) do
     if not known[name] then others[#others + 1] = name end
@@ -152,7 +152,7 @@ function M.make(data, by, over, rows, on, sign)
     local chosen = best_of(data, others, over, group.rows, column, sign, said)
     if chosen then
       local line = { table.unpack(group.key) }
-      for i, name in ipairs(others) do line[#by + i] = data:column("results:best", name)[chosen.rows[1]] end
+      for i, name in ipairs(others) do line[#by + i] = data:_column("results:best", name)[chosen.rows[1]] end
       line[#by + #others + 1] = #chosen.rows
       for i, column_of_number in ipairs(shown) do line[#by + #others + 1 + i] = mean_of(column_of_number, chosen) end
       lines[#lines + 1] = line

@@ -133,18 +133,11 @@ function Columns:is_number(name)
   return false
 end
 
----Returns a column by name: a parameter, a returned number, or a field of trials such as "wall".
----The column has an entry for each trial: nil if the trial has no value, or if the value is NaN. An
----unknown name is an error. `columns:column("lr")` is the column "lr". A function that calls this
----method for somebody can pass its own name first, for that error.
----@param where? string  name of the calling function
----@param name string    name of the column
----@return table<integer, any>
-function Columns:column(where, name)
-  if name == nil then where, name = "results:columns", where end
+-- Returns a column by name. `where` is the name of the called function, for the error about an unknown name.
+function Columns:_column(where, name)
   if self._columns[name] then return self._columns[name] end
   local own = metrics.our_name(name)
-  if not self:is_number(name) and self:is_number(own) then return self:column(where, own) end
+  if not self:is_number(name) and self:is_number(own) then return self:_column(where, own) end
   if self:is_number(name) then
     self._columns[name] = self:_read([[SELECT n.trial AS id, n.value FROM numbers n JOIN trials t ON t.id = n.trial
       WHERE t.study = ?1 AND n.name = ?2]], name)
@@ -158,6 +151,13 @@ function Columns:column(where, name)
   return self._columns[name]
 end
 
+---Returns a column by name: a parameter, a returned number, or a field of trials such as "wall".
+---The column has an entry for each trial: nil if the trial has no value, or if the value is NaN. An
+---unknown name is an error.
+---@param name string
+---@return table<integer, any>
+function Columns:column(name) return self:_column("results:columns", name) end
+
 ---Returns a column by trial, like Columns:column, but for a table that is shown: a number is NaN, not
 ---nil, where a trial returned NaN, which SQLite stores as NULL. It is nil where a trial did not return
 ---the number. The name "value" stands for the study's metric. An unknown name is an error.
@@ -165,7 +165,7 @@ end
 ---@param name string
 ---@return table<integer, any>
 function Columns:shown(where, name)
-  local column, shown, numbers = self:column(where, name), {}, self:numbers()
+  local column, shown, numbers = self:_column(where, name), {}, self:numbers()
   local own = name == "value" and (self._study.metric or #numbers == 1 and numbers[1]) or metrics.our_name(name)
   if not self:is_number(name) and not self:is_number(own) then return column end
   local found = self._store:columns([[SELECT n.trial AS id FROM numbers n JOIN trials t ON t.id = n.trial
@@ -201,7 +201,7 @@ function Columns:rows(where, wanted)
   for name, values in pairs(wanted or {}) do
     local set = {}
     for _, value in ipairs(type(values) == "table" and values or { values }) do set[value] = true end
-    tests[#tests + 1] = { self:column(where, name), set }
+    tests[#tests + 1] = { self:_column(where, name), set }
   end
   for row = 1, self.count do
     local good = true
@@ -229,7 +229,7 @@ end
 ---@return { key: any[], rows: integer[] }[]
 function Columns:groups(where, names, rows)
   local columns, root, groups = {}, {}, {}
-  for i, name in ipairs(names) do columns[i] = self:column(where, name) end
+  for i, name in ipairs(names) do columns[i] = self:_column(where, name) end
   for _, row in ipairs(rows) do
     local at, key = root, {}
     for i, column in ipairs(columns) do

@@ -49,7 +49,7 @@ local function by_others(results, data, o, rows, said)
   for _, row in ipairs(rows) do
     local others = {}
     for _, name in ipairs(names) do
-      if name ~= o.by then others[name] = data:column("results:compare", name)[row] end
+      if name ~= o.by then others[name] = data:_column("results:compare", name)[row] end
     end
     local key = frame.to_json(others)
     found[key] = found[key] or {}
@@ -147,7 +147,7 @@ end
 -- Returns the values of two groups of trials, paired by user or query. A value is a mean over trials and lists. Also
 -- returns how many lists there are, and a note if users or queries have several lists (otherwise nil).
 local function pairs_of_units(results, data, o, a, b)
-  local keys, number = shared(a, b), data:column("results:compare", "number")
+  local keys, number = shared(a, b), data:_column("results:compare", "number")
   local metric = o.value ~= "value" and o.value or nil
   local numbers, known, cells = {}, true, { {}, {} }
   for i, key in ipairs(keys) do
@@ -210,7 +210,7 @@ function M.make(results, o)
   local groups = data:groups(where, { o.by }, data:rows(where, o.where))
   check.expect(#groups >= 2, where, ("the number of values of parameter '%s'"):format(o.by), #groups, "two or more")
   local rows, p, levels, notes, left = {}, {}, {}, {}, left_out.note(results, where, o.where)
-  local number, numbers, compared, cells = data:column(where, "number"), {}, {}, 0
+  local number, numbers, compared, cells = data:_column(where, "number"), {}, {}, 0
   local column, said = data:shown(where, o.value), choose.said()
   for i, group in ipairs(groups) do
     levels[i] = by_others(results, data, o, group.rows, said)

@@ -49,7 +49,7 @@ local function shown_columns(results, data, columns)
   for _, column in ipairs(columns) do
     local name = is_number(column) and column or registry.our_name(column)
     if is_number(name) then
-      shown[#shown + 1] = { names = names_of(results, name), values = data:column("results", name) }
+      shown[#shown + 1] = { names = names_of(results, name), values = data:_column("results", name) }
     end
   end
   return shown
@@ -96,7 +96,7 @@ end
 function M.notes(results, data, rows, columns)
   local by_number, shown = kept_of(results), shown_columns(results, data, columns)
   local said = { keys = {}, metrics = {}, new = {}, unknown = {} }
-  local number, state = data:column("results", "number"), data:column("results", "state")
+  local number, state = data:_column("results", "number"), data:_column("results", "state")
   local numbers = {}
   for i, row in ipairs(rows) do
     numbers[i] = number[row]

@@ -207,8 +207,8 @@ end
 -- Returns the number `o.value` of each trial, by the trial's row: the number that the trial returned or, with `o.step`,
 -- the last number that it reported up to that step. Trials that did not reach the step have no number.
 local function values_of(results, data, rows, o, metric)
-  if not o.step then return data:column("results:importance", o.value) end
-  local number, reported, values = data:column("results:importance", "number"), results:reported(metric), {}
+  if not o.step then return data:_column("results:importance", o.value) end
+  local number, reported, values = data:_column("results:importance", "number"), results:reported(metric), {}
   for _, row in ipairs(rows) do
     local reports = reported[number[row]] or {}
     for _, report in ipairs(reports) do
@@ -230,7 +230,7 @@ function M.make(results, o)
     if type(value) == "number" and value - value == 0 then rows[#rows + 1], y[#y + 1] = row, value end
   end
   for _, name in ipairs(data.params) do
-    dimensions[#dimensions + 1] = M.dimension(results.study.space, name, data:column(where, name), rows)
+    dimensions[#dimensions + 1] = M.dimension(results.study.space, name, data:_column(where, name), rows)
   end
   return M.of(dimensions, y, { metric = metric .. (o.step and (" at step %d"):format(o.step) or ""), trees = o.trees,
     leaf = o.leaf, seed = o.seed, title = results.name })

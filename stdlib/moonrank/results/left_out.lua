@@ -26,7 +26,7 @@ end
 function M.note(results, where, wanted, states)
   local all, shown, counts, left = results:columns(M.states), {}, {}, 0
   for _, state in ipairs(states or { "done" }) do shown[state] = true end
-  local rows, state_of = all:rows(where, wanted), all:column(where, "state")
+  local rows, state_of = all:rows(where, wanted), all:_column(where, "state")
   for _, row in ipairs(rows) do
     local state = state_of[row]
     if not shown[state] then counts[state], left = (counts[state] or 0) + 1, left + 1 end

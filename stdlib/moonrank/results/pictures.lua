@@ -13,7 +13,7 @@ function M.marginal(results, name, o)
   local where = "results:marginal"
   local plot, data = require "moonrank.plot", results:columns()
   check.choice(where, "parameter", name, data.params)
-  local column, value, rows = data:column(where, name), data:column(where, o.value), data:rows(where, o.where)
+  local column, value, rows = data:_column(where, name), data:_column(where, o.value), data:rows(where, o.where)
   local x, y, numeric = {}, {}, true
   for _, row in ipairs(rows) do
     if column[row] ~= nil and check.is_finite(value[row]) then
@@ -62,7 +62,7 @@ function M.curves(results, o)
   local where = "results:curves"
   local plot, data = require "moonrank.plot", results:columns(o.states)
   local name = o.value or results.study.metric or "value"
-  local reports, number, rows = results:reported(name), data:column(where, "number"), data:rows(where, o.where)
+  local reports, number, rows = results:reported(name), data:_column(where, "number"), data:rows(where, o.where)
   local series = {}
   local function add(label, curves)
     local steps, values = mean_curve(curves)
@@ -90,8 +90,8 @@ end
 -- Returns the rows of trials in a parallel-coordinates figure: completed trials with a finite value, best first, then
 -- pruned and failed trials. With `o.trials`, returns only that many of the best completed trials.
 local function rows_of(results, data, o)
-  local state, done, others = data:column("results:parallel", "state"), {}, {}
-  local value = data:column("results:parallel", o.value)
+  local state, done, others = data:_column("results:parallel", "state"), {}, {}
+  local value = data:_column("results:parallel", o.value)
   for _, row in ipairs(data:rows("results:parallel", o.where)) do
     if state[row] ~= "done" then others[#others + 1] = row
     elseif check.is_finite(value[row]) then done[#done + 1] = row
@@ -104,7 +104,7 @@ local function rows_of(results, data, o)
 end
 
 local function coordinate(results, data, name, rows)
-  local column = data:column("results:parallel", name)
+  local column = data:_column("results:parallel", name)
   local axis = axes.of(results.study.space, name, column, rows)
   if not axis then return nil end
   local values = {}
@@ -122,7 +122,7 @@ function M.parallel(results, o)
   local data = results:columns{ "done", "pruned", "failed", "killed" }
   local rows, list, colors, groups = rows_of(results, data, o), {}, {}, {}
   for _, name in ipairs(data.params) do list[#list + 1] = coordinate(results, data, name, rows) end
-  local value, state = data:column(where, o.value), data:column(where, "state")
+  local value, state = data:_column(where, o.value), data:_column(where, "state")
   for i, row in ipairs(rows) do
     groups[i] = state[row] == "done" and "" or state[row]
     -- no colour for a trial that did not complete: its last report is not a result

@@ -24,10 +24,10 @@ end
 -- Returns a table of the five best trials of a study, as text.
 local function best_text(results)
   local data, rows = results:columns(), {}
-  local value, order = data:column("results", "value"), results:order(data, data:rows("results"))
+  local value, order = data:_column("results", "value"), results:order(data, data:rows("results"))
   for i = 1, math.min(5, #order) do
-    local line = { data:column("results", "number")[order[i]], value[order[i]] }
-    for c, param in ipairs(data.params) do line[c + 2] = data:column("results", param)[order[i]] end
+    local line = { data:_column("results", "number")[order[i]], value[order[i]] }
+    for c, param in ipairs(data.params) do line[c + 2] = data:_column("results", param)[order[i]] end
     rows[i] = line
   end
   local heads = { "trial", M.metric_of(results.study) }

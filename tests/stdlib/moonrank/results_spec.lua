@@ -161,7 +161,7 @@ describe("the direction of results:best", function()
         equal(two:best("fold", { value = name }).rows[1][3], a, name)
         equal(two:best({}, { over = "fold", value = name }).rows[1][1], a, name)
         local order = two:order(columns, { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 }, name)
-        equal(columns:column("spec", "a")[order[1]], a, name)
+        equal(columns:column("a")[order[1]], a, name)
       end
     end
     -- the name "own" does not tell whether to maximize it, so an option must

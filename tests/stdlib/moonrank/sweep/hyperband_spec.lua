@@ -100,7 +100,7 @@ end
 
 local function compare(results, R, sign)
   local data = results:columns{ "done", "pruned" }
-  local x, state, reports = data:column("spec", "x"), data:column("spec", "state"), results:reported "m"
+  local x, state, reports = data:column("x"), data:column("state"), results:reported "m"
   local wanted = expected(x, R, sign)
   for number = 1, data.count do
     equal({ number = number, state = state[number], step = reports[number][#reports[number]].step },
@@ -141,8 +141,8 @@ describe("mr.sweep with the hyperband pruner", function()
     local tpe = study("tpe", { sampler = { "tpe", startup = 5, generation = 4 }, trials = 60 })
     equal(compare(tpe, 27, 1), 60)
     local random = study("random", { trials = 60 })
-    local a = tpe:columns{ "done", "pruned" }:column("spec", "x")
-    local b = random:columns{ "done", "pruned" }:column("spec", "x")
+    local a = tpe:columns{ "done", "pruned" }:column("x")
+    local b = random:columns{ "done", "pruned" }:column("x")
     -- trials of the first bracket have no earlier results, so TPE draws them at random
     for number = 1, 27 do equal(a[number], b[number]) end
     check(a[28] ~= b[28] and a[60] ~= b[60], "later ones are suggested")

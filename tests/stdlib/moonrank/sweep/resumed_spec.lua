@@ -35,7 +35,7 @@ local function interrupt(folder)
   os.remove(folder .. "/cut")
 end
 
-local function column(results, name) return results:columns():column("runs", name)[1] end
+local function column(results, name) return results:columns():column(name)[1] end
 
 describe("an interrupted trial", function()
   it("resumes, and its time is the sum of both parts", function()
