@@ -60,7 +60,7 @@ it("learning_rates.lua chooses rates by the mean over bounds, and names those at
         found[#found + 1] = { loss = loss, bound = bound, valid = -less }
       end
     end
-    return { count = #found, column = function(_, _, field)
+    return { count = #found, column = function(_, field)
       local values = {}
       for i, each in ipairs(found) do values[i] = each[field] end
       return values
