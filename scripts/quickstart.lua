@@ -8,11 +8,11 @@
 local mr = require "moonrank"
 
 local args = mr.args{
-  nsr = { default = 1, least = 1, help = "negatives per relevant item" },
+  nsr = { default = 1, least = 1, most = 4095, help = "negatives per relevant item" },
   fold = { default = 1, least = 1, most = 5, help = "which of the five folds is test" },
   epochs = { default = 20, least = 1, help = "passes over the training part" },
-  lr = { default = 0.01, help = "learning rate of Adam" },
-  samples = { default = 30000, least = 1,
+  lr = { default = 0.01, above = 0, help = "learning rate of Adam" },
+  samples = { default = 30000, least = 1, most = 100000000,
     help = "random orders per list shape for the distribution bound (the thesis: 300000)" },
   seed = { default = 1, help = "seed of splits, negatives and models" },
   smoke = { default = false, sets = { epochs = 2 }, help = "made-up ratings, to see that it runs" },

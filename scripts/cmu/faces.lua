@@ -137,7 +137,10 @@ function M.results(args)
     memory.check(args, images and images.count or args.count)
     check_features(args)
   end
-  if not args.table_3 then mr.models.cnn{ height = args.size, width = args.size, kernel = args.kernel } end
+  if not args.table_3 then
+    local ok, why = pcall(mr.models.cnn, { height = args.size, width = args.size, kernel = args.kernel })
+    if not ok then mr.exit(2, "--size, --kernel: " .. tostring(why):gsub("^[^\n]-:%d+: ", "")) end
+  end
   local all, tried = systems.of(args.table_3), {}
   for _, each in ipairs(all) do tried[each.name] = grids.first(each.grid, args.made_up, args.rate) end
   local studies = { study(args, "", tried) }

@@ -10,10 +10,11 @@ local M = { protocol = protocol }
 function M.args(own)
   own.sets = { default = { "mslr", "mq2008" }, choices = { "mslr", "mq2008", "web10k" }, distinct = true,
     help = "which data: the slice of MSLR-WEB that comes with the project's data, MQ2008, or MSLR-WEB10K itself" }
-  own.seeds = { default = { 1, 2, 3 }, distinct = true, help = "of weights, order of documents and what trees draw" }
+  own.seeds = { default = { 1, 2, 3 }, least = 0, most = 0x7fffffff, distinct = true,
+    help = "of weights, order of documents and what trees draw" }
   own.epochs = { default = 60, least = 1, help = "of networks, at most; the best by validation counts" }
-  own.rounds = { default = 200, least = 1, help = "of boosting, at most" }
-  own.trees = { default = 300, least = 1, help = "of the random forest" }
+  own.rounds = { default = 200, least = 1, most = 0x7fffffff, help = "of boosting, at most" }
+  own.trees = { default = 300, least = 1, most = 0x7fffffff, help = "of the random forest" }
   own.data = { path = "data folder", default = "",
     help = "folder of mslr-web-slice, mq2008, MSLR-WEB10K", shown = "where the program looks for data" }
   return experiment.args(own, { document = "cmu",

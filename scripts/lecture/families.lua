@@ -12,7 +12,7 @@ local learners, experiment = dofile(here .. "learners.lua"), mr.experiment
 local losses = {}
 for _, each in ipairs(learners.learners) do losses[#losses + 1] = each.loss and each.name end
 local args = experiment.args({
-  seed = { default = 1, help = "seed of splits, negatives and models" },
+  seed = { default = 1, least = 0, most = 0x7fffffff, help = "seed of splits, negatives and models" },
   sets = { default = learners.sets, choices = learners.sets, help = "which data sets" },
   losses = { default = losses, choices = losses, help = "beside squared error; another choice takes another store" },
   folds = { default = 5, least = 1, most = 5, help = "how many of the five folds are run" },

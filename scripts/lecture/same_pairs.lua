@@ -8,13 +8,16 @@ local here = arg[0]:match("^(.*/)") or "./"
 local published, figure = dofile(here .. "published.lua"), dofile(here .. "../thesis/figure.lua")
 
 local own = figure.options("same_pairs", {
-  ratings = { default = published.ratings, least = 0, most = 100, help = "of the documents, 2 to 7 of them" },
+  ratings = { default = published.ratings, least = 0, most = 100, count = { 2, 7 },
+    help = "of the documents, at least two different ones" },
   smoke = { default = false, sets = { ratings = { 2, 4, 3 } }, help = "three documents, to see that it runs" },
 })
 own.out.default = "results/lecture/same_pairs.svg"
 local args = mr.args(own)
 local n = #args.ratings
-if n < 2 or n > 7 then error("--ratings: expected 2 to 7 of them", 0) end
+if math.min(table.unpack(args.ratings)) == math.max(table.unpack(args.ratings)) then
+  mr.exit(2, ("--ratings: expected at least two different ratings, got only %d"):format(args.ratings[1]))
+end
 
 -- Makes every distinct order of the documents' ratings.
 local orders = {}

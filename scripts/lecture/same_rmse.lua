@@ -8,14 +8,17 @@ local here = arg[0]:match("^(.*/)") or "./"
 local published, figure = dofile(here .. "published.lua"), dofile(here .. "../thesis/figure.lua")
 
 local own = figure.options("same_rmse", {
-  ratings = { default = published.scores, least = 0, most = 100, help = "of the items, 2 to 10 of them" },
+  ratings = { default = published.scores, least = 0, most = 100, count = { 2, 10 },
+    help = "of the items, at least two different ones" },
   points = { default = 41, least = 2, help = "errors from 0 to 2" },
   smoke = { default = false, sets = { points = 5 }, help = "few points, to see that it runs" },
 })
 own.out.default = "results/lecture/same_rmse.svg"
 local args = mr.args(own)
 local n = #args.ratings
-if n < 2 or n > 10 then error("--ratings: expected 2 to 10 of them", 0) end
+if math.min(table.unpack(args.ratings)) == math.max(table.unpack(args.ratings)) then
+  mr.exit(2, ("--ratings: expected at least two different ratings, got only %d"):format(args.ratings[1]))
+end
 
 local truth = mr.tensor(args.ratings, { dtype = "float64" })
 local lists = mr.lists{ args.ratings }

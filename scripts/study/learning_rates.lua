@@ -9,7 +9,8 @@
 local mr = require "moonrank"
 
 local args = mr.args{
-  rates = { default = { 0.001, 0.003, 0.01, 0.03, 0.1 }, distinct = true, help = "learning rates of Adam" },
+  rates = { default = { 0.001, 0.003, 0.01, 0.03, 0.1 }, above = 0, distinct = true,
+    help = "learning rates of Adam" },
   losses = { default = { "ndcg", "ap", "rr", "nrbp", "lambdarank", "ranknet" }, distinct = true,
     help = "which losses" },
   folds = { default = 5, least = 1, most = 5, help = "how many of the five folds to run" },

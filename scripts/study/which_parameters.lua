@@ -7,15 +7,15 @@
 local mr = require "moonrank"
 
 local args = mr.args{
-  epochs = { default = 27, help = "of the settings that get most (3, 9, 27, 81: all steps are used)" },
-  trials = { type = "integer", help = "settings", shown = "one pass over Hyperband's brackets" },
-  users = { default = 80, help = "users of the made-up ratings" },
+  epochs = { default = 27, least = 9, help = "of the settings that get most (3, 9, 27, 81: all steps are used)" },
+  trials = { type = "integer", least = 10, help = "settings", shown = "one pass over Hyperband's brackets" },
+  users = { default = 80, least = 1, help = "users of the made-up ratings" },
   seed = { default = 1, help = "seed of the study: ratings, settings, and the trials' own seeds" },
-  workers = { type = "integer", help = "processes; 0: this one", shown = "one per core" },
+  workers = { type = "integer", least = 0, help = "processes; 0: this one", shown = "one per core" },
   store = { path = "new file", default = "results/which_parameters.db", help = "where results are kept" },
   out = { path = "new folder", default = "results", help = "folder of the pictures" },
   force = { default = false, help = "go on with a study although this script or the data have changed" },
-  retry = { default = 0, help = "how often trials that failed or were killed are tried again" },
+  retry = { default = 0, least = 0, help = "how often trials that failed or were killed are tried again" },
   mix_numerics = { default = false, help = "go on although trials ran under other numerics" },
   smoke = { default = false, sets = { epochs = 9, users = 40 }, help = "to see that it runs" },
 }

@@ -7,7 +7,8 @@ local mr = require "moonrank"
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 
 local args = figure.args("3_5", {
-  steepness = { default = { 1, 4, 16, 64 }, least = 1, help = "steepness of the sigmoids" },
+  steepness = { default = { 1, 4, 16, 64 }, least = 1, most = 100000, distinct = true,
+    help = "steepness of the sigmoids" },
   points = { default = 400, least = 2, help = "points of a curve" },
 }, { points = 40 })
 local instances = { figure.instance(8, 4), figure.instance(15, 5) }

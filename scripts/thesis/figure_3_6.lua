@@ -10,7 +10,7 @@ local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 local args = figure.args("3_6", {
   relevant = { default = { 5, 10, 20 }, least = 1,
     help = "relevant items in the instances on top; those below have the last" },
-  samples = { default = 300000, least = 1, help = "random rankings of an instance" },
+  samples = { default = 300000, least = 2, most = 100000000, help = "random rankings of an instance" },
   points = { default = 400, least = 2, help = "points of a curve" },
   seed = { default = 1, help = "seed of the random rankings" },
 }, { samples = 2000, points = 40 })

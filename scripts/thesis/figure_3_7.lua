@@ -10,7 +10,7 @@ local args = figure.args("3_7", {
     help = "relevant items in the instances on top; those below have the last" },
   start = { default = { 5, 20, 50, 100 }, least = 1,
     help = "relevant items in the instances of the second table, at NSR 1" },
-  samples = { default = 300000, least = 1, help = "random rankings of an instance" },
+  samples = { default = 300000, least = 2, most = 100000000, help = "random rankings of an instance" },
   points = { default = 200, least = 2, help = "points of a curve" },
   seed = { default = 1, help = "seed of the random rankings" },
 }, { samples = 2000, points = 40, start = { 5, 20 } })

@@ -40,7 +40,7 @@ end
 ---Options of scripts whose training runs depend on them.
 M.recipe = { default = protocol.recipes[1], choices = protocol.recipes,
   help = "choose the epoch on validation, or on test" }
-M.samples = { default = protocol.samples, least = 1,
+M.samples = { default = protocol.samples, least = 1, most = 100000000,
   help = "random orders per list shape for the thesis' distribution bound" }
 
 ---Parses the command line: the script's own options, and those of its store. `smoke` has values of options for --smoke.

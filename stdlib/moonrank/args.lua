@@ -23,6 +23,14 @@ local declaration_options = require("moonrank.options").declare("mr.args.Declara
   "Numbers, lists and texts",
   { "least", "number", infinite = true, help = "smallest number" },
   { "most", "number", infinite = true, help = "largest number" },
+  { "above", "number", infinite = true, help = "number that all values must exceed, such as 0 for a learning rate" },
+  { "below", "number", infinite = true, help = "number that no value may reach" },
+  { "count", "integer[]", expected = "two integers {fewest, most}, such as {2, 10}",
+    accept = function(count)
+      return #count == 2 and math.type(count[1]) == "integer" and math.type(count[2]) == "integer"
+        and count[1] <= count[2]
+    end,
+    help = "least and largest number of values of a list" },
   { "distinct", "boolean", shown = "false", help = "whether a list with a value twice is an error" },
   { "endings", "string[]", shown = "any", help = 'allowed endings of a text, as {".svg", ".png"}' },
   { "path", "string", choices = paths.kinds,
@@ -75,9 +83,10 @@ local function check_fields(name, d)
   if d.element and (kind == "list" or not articles[kind]) then
     refuse("is a list with elements of type %s, expected integer, number, string or boolean", kind)
   end
-  if (d.least or d.most) and kind ~= "integer" and kind ~= "number" then
-    refuse("has least or most, which need numbers, but its type is %s", kind)
+  for _, limit in ipairs(kind ~= "integer" and kind ~= "number" and { "least", "most", "above", "below" } or {}) do
+    if d[limit] then refuse("has %s, which needs numbers, but its type is %s", limit, kind) end
   end
+  if d.count and d.type ~= "list" then refuse("has count, which needs a list, but its type is %s", d.type) end
   if d.endings and kind ~= "string" then refuse("has endings, which need texts, but its type is %s", kind) end
 end
 
@@ -138,6 +147,7 @@ local function element_of(declared, kind, text)
   local value = read(kind, text)
   if value == nil or value ~= value then return nil end
   if declared.least and value < declared.least or declared.most and value > declared.most then return nil end
+  if declared.above and value <= declared.above or declared.below and value >= declared.below then return nil end
   if declared.choices and not among(value, declared.choices) then return nil end
   if declared.endings and not ends_so(value, declared.endings) then return nil end
   return value
@@ -174,6 +184,8 @@ local function convert(name, declared, text)
     if (declared.choices or declared.distinct) and among(element, values) then bad("each value once", text) end
     values[#values + 1] = element
   end
+  local count = declared.count
+  if count and (#values < count[1] or #values > count[2]) then bad(usage.count_text(declared), text) end
   return values
 end
 
@@ -315,13 +327,14 @@ end
 ---mr.device; a script that declares an option `device` itself replaces it, and mr.device is not set.
 ---A flag may set or ignore other options, as in `smoke = {default = false, sets =
 ---{epochs = 2}, ignores = {"data"}}`. Passing `--smoke` together with `--epochs` or `--data` is
----then an error. Numbers outside `least` to `most`, integers that 64 bits do not hold, lists with
----an empty value, and paths of another kind than `path` ("file", "folder", "new file", ...) are
----errors, too. A wrong command line ends the script with status 2, and `--help` ends it with status
----0. Options with `placement = true`, such as the path of a store, only say where or how results
----are kept. mr.sweep does not warn when their values change. Returns the values of all options by
----name: those of the command line, and else the defaults. In the returned table, reading an option
----that was not declared is an error.
+---then an error. Numbers outside the range of `least`, `most`, `above` and `below`, integers that 64
+---bits do not hold, lists with an empty value, lists with more or fewer values than `count` allows, and
+---paths of another kind than `path` ("file", "folder", "new file", ...) are errors, too. A wrong
+---command line ends the script with status 2, and `--help` ends it with status 0. Options with
+---`placement = true`, such as the path of a store, only say where or how results are kept. mr.sweep
+---does not warn when their values change. Returns the values of all options by name: those of the
+---command line, and else the defaults. In the returned table, reading an option that was not declared
+---is an error.
 ---@param declarations table<string, any>   option -> default, or a `mr.args.Declaration`
 ---@param words? string[]                   words of a command line (default: the script's own `arg`)
 ---@return table<string, any>

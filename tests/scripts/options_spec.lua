@@ -22,8 +22,8 @@ local function scripts()
   local found = {}
   for path in sweeps.capture("find scripts -name '*.lua' | sort"):gmatch "[^\n]+" do
     local ok, help = program.run(("COLUMNS= %s %s --help"):format(sweeps.moonrank, path))
-    check(ok, path .. ": " .. help)
     if help:find "^usage:" then
+      check(ok, path .. ": " .. help)
       local one = { path = path, help = help, options = {} }
       for line in help:gmatch "\n  (%-%-[^\n]+)" do
         local name = line:match "^%-%-([%w_-]+)"
@@ -31,7 +31,7 @@ local function scripts()
       end
       found[#found + 1] = one
     else
-      equal(help, "", path .. " is a part of other scripts")
+      check(not ok and help:find "is a module of other scripts", path .. ": " .. help)
     end
   end
   return found
@@ -98,12 +98,31 @@ it("every script refuses options that --smoke sets or ignores, before it reads a
   check(count > 60, count .. " options")
 end)
 
+it("every script shows the range of each number, except of seeds, which may be any integer", function()
+  local count = 0
+  for _, script in ipairs(all) do
+    for name, line in pairs(script.options) do
+      if line:find "^%-%-[%w-]+ INTEGER" or line:find "^%-%-[%w-]+ NUMBER" then
+        local in_words = (" " .. line):match "%((.*)%)$" or ""
+        local has_range = false
+        for note in in_words:gmatch "[^;(]+" do
+          has_range = has_range or note:match "^%s*from " or note:match "^%s*above " or note:match "^%s*to "
+            or note:match "^%s*below " or note:match "^%s*one of " or note:match "^%s*of "
+        end
+        check(has_range or name == "seed" or name == "seeds", ("%s: %s"):format(script.path, line))
+        count = count + 1
+      end
+    end
+  end
+  check(count > 150, count .. " options")
+end)
+
 it("every script refuses impossible numbers, names and files, before it reads anything", function()
   local count = 0
   for _, script in ipairs(all) do
     for name, line in pairs(script.options) do
-      local least = line:match "%(from (%-?%d+)" or line:match "; from (%-?%d+)"
-      local bad = least and tostring(tonumber(least) - 1) or name == "out"
+      local least, above = line:match "[(;] ?from (%-?%d+)", line:match "[(;] ?above (%-?%d+)"
+      local bad = least and tostring(tonumber(least) - 1) or above or name == "out"
         and line:find("file of the figure", 1, true) and "picture.doc"
         or line:find("^%-%-[%w-]+ STRING,%.%.%.") and "" or nil
       if bad then

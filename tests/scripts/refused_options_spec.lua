@@ -38,3 +38,21 @@ scripts.it("learning rates and negatives that no data set allows are refused", {
   equal({ status, select(2, err:gsub("\n", "")) }, { 2, 1 }, err)
   check(err:find("--nsr", 1, true) and err:find("400", 1, true), err)
 end)
+
+scripts.it("worked examples and figures refuse numbers for which their metrics are undefined", {}, function(folder)
+  for _, case in ipairs{ { "lecture/same_rmse.lua", "--ratings", "0,0" },
+    { "lecture/same_rmse.lua", "--ratings", "3,3,3" },
+    { "lecture/same_rmse.lua", "--ratings", "3" }, { "lecture/same_pairs.lua", "--ratings", "0,0" },
+    { "lecture/same_pairs.lua", "--ratings", "1,2,3,4,5,6,7,8" }, { "thesis/figure_1_1.lua", "--sizes", "2" },
+    { "thesis/figure_3_5.lua", "--steepness", "1000000000" }, { "thesis/figure_3_6.lua", "--samples", "1" },
+    { "thesis/figure_3_7.lua", "--samples", "1" } } do
+    local script, option, value = ("%s/scripts/%s"):format(scripts.root, case[1]), case[2], case[3]
+    local status, out, err = sweeps.run(folder, script, option .. " " .. value, "MOONRANK_DATA=.")
+    equal({ status, out, select(2, err:gsub("\n", "")) }, { 2, "", 1 }, err)
+    check(err:find(option .. ": expected ", 1, true), err)
+  end
+end)
+
+scripts.it("an option that does not fit another one is refused before images are made", {}, function(folder)
+  refused(folder, "cmu/table_2.lua", "--kernel 99", "--kernel")
+end)

@@ -18,12 +18,26 @@ function M.written(value)
 end
 
 ---Returns the allowed range of a numeric option for --help and errors: " from 1 to 5", " from 1", " to 5",
----or "" without limits.
+---" above 0", " above 0 and below 1", or "" without limits.
 ---@param declared mr.args.Declaration
 ---Example: `require("moonrank.args.usage").range_text{least = 1}:sub(2)   --> from 1`
 function M.range_text(declared)
-  return (declared.least and " from " .. tostring(declared.least) or "")
-    .. (declared.most and " to " .. tostring(declared.most) or "")
+  local text = ""
+  for _, limit in ipairs{ { "above", "above" }, { "least", "from" }, { "most", "to" }, { "below", "below" } } do
+    local number, word = declared[limit[1]], limit[2]
+    if number then
+      local joined = word == "below" and text ~= "" or word == "to" and declared.above
+      text = ("%s%s %s %s"):format(text, joined and " and" or "", word == "to" and joined and "up to" or word, number)
+    end
+  end
+  return text
+end
+
+---Returns the allowed number of values of a list for --help and errors, or "" without limits.
+---@param declared mr.args.Declaration
+---Example: `require("moonrank.args.usage").count_text{count = {2, 10}}   --> 2 to 10 values`
+function M.count_text(declared)
+  return declared.count and ("%d to %d values"):format(table.unpack(declared.count)) or ""
 end
 
 -- Returns the comment at the beginning of a script.
@@ -54,7 +68,9 @@ local function notes_of(d)
   if d.choices then
     add("%s %s", d.type == "list" and "of" or "one of", (M.written(d.choices):gsub(",", ", ")))
   end
-  if d.least or d.most then notes[#notes + 1] = M.range_text(d):sub(2) end
+  local range = M.range_text(d):sub(2)
+  if range ~= "" then notes[#notes + 1] = range end
+  if d.count then notes[#notes + 1] = M.count_text(d) end
   if d.required then notes[#notes + 1] = "required" end
   for _, other in ipairs(check.names(d.sets or {})) do
     add("%s is %s", M.typed(other):sub(3), M.written(d.sets[other]))

@@ -185,8 +185,17 @@ describe("mr.args", function()
   it("refuses numbers out of range, short lists, repeated choices and wrong file endings", function()
     local own = { fold = { default = 1, least = 1, most = 5 }, sizes = { default = { 25, 50 }, least = 2 },
       sets = { default = { "a" }, choices = { "a", "b" } }, seeds = { default = { 1, 2 }, distinct = true },
-      out = { default = "x.svg", endings = { ".svg", ".png" } } }
+      out = { default = "x.svg", endings = { ".svg", ".png" } }, rate = { default = 0.1, above = 0 },
+      shares = { default = { 0.5 }, above = 0, below = 1 },
+      ratings = { default = { 5, 4 }, count = { 2, 3 } }, cap = { type = "number", above = 0, most = 2 } }
     for _, case in ipairs{
+      { { "--rate", "0" }, "--rate", "above 0", "'0'" },
+      { { "--rate", "-1" }, "--rate", "above 0", "'-1'" },
+      { { "--ratings", "5" }, "--ratings", "2 to 3 values", "'5'" },
+      { { "--ratings", "5,4,3,2" }, "--ratings", "2 to 3 values", "'5,4,3,2'" },
+      { { "--shares", "0.1,1" }, "--shares", "above 0", "below 1", "'0.1,1'" },
+      { { "--cap", "0" }, "--cap", "above 0 and up to 2", "'0'" },
+      { { "--cap", "2.5" }, "--cap", "'2.5'" },
       { { "--fold", "0" }, "--fold", "1", "5", "'0'" },
       { { "--fold=6" }, "--fold", "1", "5", "'6'" },
       { { "--sizes=3,1" }, "--sizes", "2", "'3,1'" },
@@ -275,6 +284,9 @@ describe("mr.args", function()
       { { type = "int" }, "mr.args{x = ...}", "type", "'int'" },
       { { type = "integer", default = "1" }, "'x'", "default", "string", "integer" },
       { { default = "a", most = 2 }, "'x'", "most", "string" },
+      { { default = "a", above = 2 }, "'x'", "above", "string" },
+      { { default = 3, count = { 1, 2 } }, "'x'", "count", "integer" },
+      { { default = { 3 }, count = { 2, 1 } }, "mr.args{x = ...}", "count" },
       { { default = 1, endings = { ".svg" } }, "'x'", "endings", "integer" },
       { { default = "a", endings = { 1 } }, "mr.args{x = ...}", "endings[1]", "1" },
       { { default = { { 1 } } }, "'x'", "list" },
