@@ -32,65 +32,47 @@ end
 local fig = figure.facets(panels, ("Rankings of %d rows of which %d are relevant"):format(shape.n, shape.p))
 
 -- The table has a row for each data set, setting (negatives per relevant item, or least relevant label), loss, form of
--- the bound and beta. `changes` names two pairs of columns: the change of the test metric and its p-value, against beta
--- = 0 and against no bound.
-local changes = { { "against beta 0", "p, beta 0" }, { "against no bound", "p, no bound" } }
-local columns, formats, mark = { "data", "setting", "loss", "bound", "beta", "mean" }, { mean = "%.4f" },
-  { mean = "max" }
-for _, names in ipairs(changes) do
-  table.move(names, 1, 2, #columns + 1, columns)
-  formats[names[1]], formats[names[2]], mark[names[2]] = "%+.4f", "%.2g", protocol.level
-end
-local rows, tests = {}, { {}, {} }
-local sets = {}  -- records of data sets (number of folds, word for users or queries) by title
-local cells = experiment.cells(
-  function(row) return "bootstrap over " .. sets[row[1]].units end,
-  function(row, column) return sets[row[1]].folds * (column == "mean" and 1 or 2) end)
+-- the bound and beta. Changes are against beta = 0 and against no bound. P-values are corrected by Holm: those of all
+-- comparisons with beta = 0 together, and those of all comparisons with no bound together.
+local records, changes = {}, { { name = "beta 0", pairs = {} }, { name = "no bound", pairs = {} } }
 for _, study in ipairs(better.studies(args)) do
-  for _, loss in ipairs(runs.losses) do
-    for _, form in ipairs(better.forms) do
-      for _, beta in ipairs(better.betas) do
-        local bound, all = better.bound(form, beta), { study.results }
-        local values = experiment.by_list(all, { loss = loss, bound = bound }, "own")
-        local mean = mr.stats.mean(values)
-        sets[study.set.title] = study.set
-        cells:note(#rows + 1, "mean", experiment.over_lists(values))
-        local row = { study.set.title, runs.setting_text(study.set, study.value), runs.title_of[loss], form, beta, mean,
-          "", "", "", "" }
-        for i, other in ipairs{ better.bound(form, 0), "none" } do
-          if other ~= bound then
-            local against = experiment.by_list(all, { loss = loss, bound = other }, "own")
-            table.insert(tests[i], { row = row, found = runs.change_of(values, against) })
-            cells:note(#rows + 1, changes[i][1], experiment.over_lists{ values, against })
-          end
-        end
-        rows[#rows + 1] = row
-      end
+  for _, at in ipairs(experiment.combinations{ { "loss", runs.losses }, { "form", better.forms },
+    { "beta", better.betas } }) do
+    local function of(bound) return experiment.by_list(study.results, { loss = at.loss, bound = bound }, "own") end
+    local bound = better.bound(at.form, at.beta)
+    local values = of(bound)
+    local record = { set = study.set, data = study.set.title, setting = runs.setting_text(study.set, study.value),
+      loss = runs.title_of[at.loss], bound = at.form, beta = at.beta, mean = experiment.mean(values) }
+    for i, other in ipairs{ better.bound(at.form, 0), "none" } do
+      local name = changes[i].name
+      record["against " .. name], record["p, " .. name] = "", ""
+      if other ~= bound then table.insert(changes[i].pairs, { values, of(other), record = record }) end
     end
+    records[#records + 1] = record
   end
 end
-
--- Corrects p-values by Holm: those of all comparisons with beta = 0 together, and those of all comparisons with no
--- bound together. `words` says for each of both how many changes are significantly better and worse.
 local words = {}
-for i, each in ipairs(tests) do
-  local ps, up, down = {}, 0, 0
-  for t, test in ipairs(each) do ps[t] = test.found.p end
-  for t, p in ipairs(runs.correct(ps)) do
-    local change, row = each[t].found.change, each[t].row
-    row[5 + 2 * i], row[6 + 2 * i] = change, p
-    local side = runs.side(change, p)
+for i, change in ipairs(changes) do
+  local up, down = 0, 0
+  for _, each in ipairs(experiment.paired(change.pairs)) do
+    local side = runs.side(each.change, each.holm)
+    each.record["against " .. change.name] = { each.change, each.low, each.high }
+    each.record["p, " .. change.name] = each.holm
     up, down = up + (side > 0 and 1 or 0), down + (side < 0 and 1 or 0)
   end
-  words[i] = ("%s, %d of %d are significantly for the better and %d for the worse"):format(
-    changes[i][1], up, #each, down)
+  words[i] = ("against %s, %d of %d are significantly for the better and %d for the worse"):format(
+    change.name, up, #change.pairs, down)
 end
 return experiment.finish(args, fig, ([[
 The figure has the smoothed distribution functions of the rankers that are references. Of the changes %s; of those %s.
-All models have seed %d.]]):format(
-  words[1], words[2], args.seed), experiment.named("", mr.table{ columns = columns, rows = rows, formats = formats,
-  mark = mark,
-    within = { "data", "setting", "loss" } }, cells, [[
+All models have seed %d.]]):format(words[1], words[2], args.seed),
+  experiment.table{ records = records, within = { "data", "setting", "loss" },
+    by = function(each) return "bootstrap over " .. each.set.units end,
+    runs = function(each, column) return each.set.folds * (column == "mean" and 1 or 2) end,
+    columns = { { "data" }, { "setting" }, { "loss" }, { "bound" }, { "beta" },
+      { "mean", format = "%.4f", mark = "max" }, { "against beta 0", format = "%+.4f" },
+      { "p, beta 0", format = "%.2g", mark = protocol.level }, { "against no bound", format = "%+.4f" },
+      { "p, no bound", format = "%.2g", mark = protocol.level } }, legend = [[
 beta: of the ranker that is the reference of the bound (0: random); mean: test metric of the matching loss; against no
 bound, against beta 0: changes of the mean, paired by user or query; p, no bound and p, beta 0: of permutation tests,
-corrected by Holm over the column.]]))
+corrected by Holm over the column.]] })

@@ -15,48 +15,33 @@ local most = levels[#levels]
 
 -- The table has a row for each loss, bound and test NSR (negatives per relevant item): the mean test metric for every
 -- training NSR, and the change from training at the test's NSR to training at the largest NSR.
-local rows, better, worse, ps = {}, 0, 0, {}
-local folds = runs.set(args, "movielens").folds
-local cells = experiment.cells("bootstrap over users",
-  function(_, column) return folds * (column:find "^trained at" and 1 or 2) end)
-for _, loss in ipairs(runs.losses) do
-  for _, bound in ipairs(thinning.bounds) do
-    for _, tested in ipairs(levels) do
-      local row, of = { runs.title_of[loss], bound, tested }, {}
-      for i, trained in ipairs(levels) do
-        of[i] = experiment.by_list({ study }, { nsr = trained, loss = loss, bound = bound }, "test_" .. tested)
-        row[#row + 1] = mr.stats.mean(of[i])
-        cells:note(#rows + 1, "trained at " .. trained, experiment.over_lists(of[i]))
-      end
-      if tested < most then
-        local test = runs.change_of(of[#levels], of[tested])
-        row[#levels + 4], row[#levels + 5] = test.change, test.p
-        ps[#rows + 1] = test.p
-        cells:note(#rows + 1, "change", experiment.over_lists{ of[#levels], of[tested] })
-      end
-      rows[#rows + 1] = row
-    end
+local records, pairs_of = {}, {}
+for _, at in ipairs(experiment.combinations{ { "loss", runs.losses }, { "bound", thinning.bounds },
+  { "tested", levels } }) do
+  local record, of = { loss = runs.title_of[at.loss], bound = at.bound, ["test NSR"] = at.tested }, {}
+  for _, trained in ipairs(levels) do
+    of[trained] = experiment.by_list(study, { nsr = trained, loss = at.loss, bound = at.bound }, "test_" .. at.tested)
+    record["trained at " .. trained] = experiment.mean(of[trained])
   end
+  records[#records + 1] = record
+  pairs_of[#pairs_of + 1] = at.tested < most and { of[most], of[at.tested], record = record } or nil
 end
-local compared = 0
-for i, p in pairs(runs.correct(ps)) do
-  rows[i][#levels + 6], compared = p, compared + 1
-  local side = runs.side(rows[i][#levels + 4], p)
+local better, worse = 0, 0
+for _, each in ipairs(experiment.paired(pairs_of)) do
+  local record, side = each.record, runs.side(each.change, each.holm)
+  record.change, record.p, record["p, Holm"] = { each.change, each.low, each.high }, each.p, each.holm
   better, worse = better + (side > 0 and 1 or 0), worse + (side < 0 and 1 or 0)
 end
-local columns, formats = { "loss", "bound", "test NSR" }, { change = "%+.4f", p = "%.2g", ["p, Holm"] = "%.2g" }
-for _, nsr in ipairs(levels) do
-  columns[#columns + 1] = "trained at " .. nsr
-  formats[columns[#columns]] = "%.4f"
-end
-table.move({ "change", "p", "p, Holm" }, 1, 3, #columns + 1, columns)
+
+local columns, folds = { { "loss" }, { "bound" }, { "test NSR" } }, runs.set(args, "movielens").folds
+for _, nsr in ipairs(levels) do columns[#columns + 1] = { "trained at " .. nsr, format = "%.4f" } end
+table.move({ { "change", format = "%+.4f" }, { "p", format = "%.2g" },
+  { "p, Holm", format = "%.2g", mark = protocol.level } }, 1, 3, #columns + 1, columns)
 return experiment.finish(args, nil, ([[
 Training at NSR %d in place of the test's own NSR is significantly for the better in %d and for the worse in %d of %d
-cases.]]):format(most,
-    better, worse, compared),
-  experiment.named("", mr.table{ columns = columns, rows = rows, formats = formats,
-  mark = { ["p, Holm"] = protocol.level } },
-    cells, ([[
+cases.]]):format(most, better, worse, #pairs_of),
+  experiment.table{ records = records, columns = columns, by = "bootstrap over users",
+    runs = function(_, column) return folds * (column:find "^trained at" and 1 or 2) end, legend = ([[
 NSR: negative sampling ratio; trained at: test metric of the matching loss, trained at this NSR; change: of training
 at NSR %d in place of the test's own, paired by user; p: of a permutation test; p, Holm: corrected over the
-table.]]):format(most)))
+table.]]):format(most) })

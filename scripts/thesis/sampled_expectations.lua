@@ -45,65 +45,55 @@ local function errors(shapes, metric, samples)
   return sum / #shapes, most
 end
 
-local rows, ps = {}, {}
-local sets = {}  -- records of data sets (number of folds, word for users or queries) by title
-local cells = experiment.cells(
-  function(row) return "bootstrap over " .. sets[row[1]].units end,
-  function(row, column) return column:find " error$" and 0 or sets[row[1]].folds * (column == "mean" and 1 or 2) end)
-local largest = {}
+local records, pairs_of = {}, {}
 for _, name in ipairs(args.sets) do
   local set, study = runs.set(args, name), drawn.study(args, name)
   local shapes = shapes_of(set)
-  for _, loss in ipairs(runs.losses) do
-    for _, bound in ipairs(drawn.bounds) do
-      local function lists(samples)
-        return experiment.by_list({ study }, { loss = loss, bound = bound, samples = samples }, "own")
-      end
-      local exact = lists(0)
-      for _, samples in ipairs(drawn.samples(args)) do
-        local row = { set.title, runs.title_of[loss], bound, samples == 0 and "exact" or samples }
-        local values = samples == 0 and exact or lists(samples)
-        row[7], sets[set.title] = mr.stats.mean(values), set
-        cells:note(#rows + 1, "mean", experiment.over_lists(values))
-        if samples > 0 then
-          row[5], row[6] = errors(shapes, drawn.metric_of[loss], samples)
-          local test, interval = runs.change_of(values, exact), mr.stats.bootstrap{ values, exact }
-          row[8], row[9], row[10], row[11] = test.change, interval.low, interval.high, test.p
-          ps[#rows + 1] = test.p
-          local most = largest[samples] or { change = 0, off = 0 }
-          largest[samples] = { change = math.max(most.change, math.abs(row[8])), off = math.max(most.off, row[6]) }
-        end
-        rows[#rows + 1] = row
-      end
+  for _, at in ipairs(experiment.combinations{ { "loss", runs.losses }, { "bound", drawn.bounds },
+    { "samples", drawn.samples(args) } }) do
+    local function lists(samples)
+      return experiment.by_list(study, { loss = at.loss, bound = at.bound, samples = samples }, "own")
     end
+    local values = lists(at.samples)
+    local record = { set = set, data = set.title, loss = runs.title_of[at.loss], bound = at.bound,
+      samples = at.samples, rankings = at.samples == 0 and "exact" or at.samples, mean = experiment.mean(values) }
+    if at.samples > 0 then
+      record["mean error"], record["largest error"] = errors(shapes, drawn.metric_of[at.loss], at.samples)
+      pairs_of[#pairs_of + 1] = { values, lists(0), record = record }
+    end
+    records[#records + 1] = record
   end
-end
-local significant = 0
-for i, p in pairs(runs.correct(ps)) do
-  rows[i][12] = p
-  significant = significant + (runs.side(rows[i][8], p) ~= 0 and 1 or 0)
 end
 
-local parts, compared = {}, 0
-for _, samples in ipairs(drawn.samples(args)) do
-  if samples > 0 then
-    local most = largest[samples]
-    parts[#parts + 1] =
-      ("With %d rankings the mean is off by %.2g %% at most, and the test metric changes by %.4f at most."):format(
-        samples, 100 * most.off, most.change)
-  end
+-- By number of rankings: the largest change of a test metric, and the largest error of an expectation.
+local largest, significant = {}, 0
+for _, each in ipairs(experiment.paired(pairs_of)) do
+  local record = each.record
+  for _, name in ipairs{ "change", "low", "high", "p" } do record[name] = each[name] end
+  record["p, Holm"] = each.holm
+  significant = significant + (runs.side(each.change, each.holm) ~= 0 and 1 or 0)
+  local most = largest[record.samples] or { change = 0, off = 0 }
+  largest[record.samples] = { change = math.max(most.change, math.abs(each.change)),
+    off = math.max(most.off, record["largest error"]) }
 end
-for _ in pairs(ps) do compared = compared + 1 end
-local text = ([[
-%s Of %d changes %s significant.]]):format(table.concat(parts, "\n"), compared, experiment.are(significant))
-local formats = { ["mean error"] = "%.2g", ["largest error"] = "%.2g", mean = "%.4f", change = "%+.4f", low = "%+.4f",
-  high = "%+.4f", p = "%.2g", ["p, Holm"] = "%.2g" }
-local columns = { "data", "loss", "bound", "rankings", "mean error", "largest error", "mean", "change", "low", "high",
-  "p", "p, Holm" }
-return experiment.finish(args, nil, text,
-  experiment.named("", mr.table{ columns = columns, rows = rows, formats = formats,
-  mark = { ["p, Holm"] = protocol.level } }, cells, [[
+local parts = {}
+for _, samples in ipairs(drawn.samples(args)) do
+  local most = largest[samples]
+  parts[#parts + 1] = most and
+    ("With %d rankings the mean is off by %.2g %% at most, and the test metric changes by %.4f at most."):format(
+      samples, 100 * most.off, most.change)
+end
+return experiment.finish(args, nil, ("%s Of %d changes %s significant."):format(table.concat(parts, "\n"), #pairs_of,
+    experiment.are(significant)),
+  experiment.table{ records = records, by = function(each) return "bootstrap over " .. each.set.units end,
+    runs = function(each, column)
+      return column:find " error$" and 0 or each.set.folds * (column == "mean" and 1 or 2)
+    end,
+    columns = { { "data" }, { "loss" }, { "bound" }, { "rankings" }, { "mean error", format = "%.2g" },
+      { "largest error", format = "%.2g" }, { "mean", format = "%.4f" }, { "change", format = "%+.4f" },
+      { "low", format = "%+.4f" }, { "high", format = "%+.4f" }, { "p", format = "%.2g" },
+      { "p, Holm", format = "%.2g", mark = protocol.level } }, legend = [[
 rankings: random ones of each shape of list, whose mean stands for the expectation; mean error, largest error: of that
 mean, as a share of the expectation, over the shapes of the training lists of the first fold; mean: test metric of the
 matching loss; change: against the exact expectation, paired by user or query; p: of a permutation test; p, Holm:
-corrected over the table.]]))
+corrected over the table.]] })

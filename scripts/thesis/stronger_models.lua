@@ -16,52 +16,40 @@ local names, bounds = stronger.names, stronger.bounds
 
 -- The table has a row for each loss and model: the mean test metric without a bound, its difference from the thesis'
 -- network (46 hidden units), and the change by each bound.
-local rows, ps = {}, {}
-local epochs, folds = stronger.extent(args)
-local cells = experiment.cells("bootstrap over queries",
-  function(_, column) return folds * (column == "no bound" and 1 or 2) end)
-local function note(row, test)
-  row[#row + 1] = test.change
-  row[#row + 1] = test.p
-  ps[#ps + 1] = test.p
-end
-for _, loss in ipairs(runs.losses) do
-  local of_46 = experiment.by_list({ results }, { model = "46", loss = loss, bound = "none" }, "own")
-  local usual = mr.stats.mean(of_46)
-  for _, name in ipairs(names) do
-    local where = { model = name, loss = loss }
-    local plain = experiment.by_list({ results }, { model = name, loss = loss, bound = "none" }, "own")
-    local row = { runs.title_of[loss], name, best[name .. " " .. loss].rate, mr.stats.mean(plain),
-      mr.stats.mean(plain) - usual }
-    cells:note(#rows + 1, "no bound", experiment.over_lists(plain))
-    cells:note(#rows + 1, "against 46", name ~= "46" and experiment.over_lists{ plain, of_46 } or nil)
-    for i = 2, #bounds do
-      local bounded = experiment.by_list({ results }, runs.with(where, bounds[i]), "own")
-      note(row, runs.change_of(bounded, plain))
-      cells:note(#rows + 1, bounds[i], experiment.over_lists{ bounded, plain })
-    end
-    rows[#rows + 1] = row
+local records, pairs_of = {}, {}
+for _, at in ipairs(experiment.combinations{ { "loss", runs.losses }, { "model", names } }) do
+  local function of(model, bound)
+    return experiment.by_list(results, { model = model, loss = at.loss, bound = bound }, "own")
   end
+  local plain, of_46 = of(at.model, "none"), of("46", "none")
+  local record = { loss = runs.title_of[at.loss], model = at.model, rate = best[at.model .. " " .. at.loss].rate,
+    ["no bound"] = experiment.mean(plain), ["against 46"] = { mr.stats.mean(plain) - mr.stats.mean(of_46),
+      table.unpack(at.model ~= "46" and experiment.over_lists{ plain, of_46 } or {}) } }
+  for i = 2, #bounds do
+    pairs_of[#pairs_of + 1] = { of(at.model, bounds[i]), plain, record = record, bound = bounds[i] }
+  end
+  records[#records + 1] = record
 end
-local corrected, better, worse = runs.correct(ps), 0, 0
-local heads = { "loss", "model", "rate", "no bound", "against 46" }
-local formats, mark = { ["no bound"] = "%.4f", ["against 46"] = "%+.4f" }, {}
-for i = 2, #bounds do
-  heads[#heads + 1], heads[#heads + 2] = bounds[i], "p, " .. bounds[i]
-  formats[bounds[i]], formats["p, " .. bounds[i]], mark["p, " .. bounds[i]] = "%+.4f", "%.2g", protocol.level
-end
-for i, p in ipairs(corrected) do
-  local row, at = rows[(i - 1) // (#bounds - 1) + 1], 6 + 2 * ((i - 1) % (#bounds - 1))
-  row[at + 1] = p
-  local side = runs.side(row[at], p)
+local better, worse = 0, 0
+for _, each in ipairs(experiment.paired(pairs_of)) do
+  local side = runs.side(each.change, each.holm)
+  each.record[each.bound], each.record["p, " .. each.bound] = { each.change, each.low, each.high }, each.holm
   better, worse = better + (side > 0 and 1 or 0), worse + (side < 0 and 1 or 0)
 end
-local text = ([[
+
+local epochs, folds = stronger.extent(args)
+local columns = { { "loss" }, { "model" }, { "rate" }, { "no bound", format = "%.4f" },
+  { "against 46", format = "%+.4f" } }
+for i = 2, #bounds do
+  columns[#columns + 1] = { bounds[i], format = "%+.4f" }
+  columns[#columns + 1] = { "p, " .. bounds[i], format = "%.2g", mark = protocol.level }
+end
+return experiment.finish(args, nil, ([[
 A bound is significantly better than none in %d of %d cases, and worse in %d.
-Models are trained with seed %d on %d %s, for %d epochs of Adam.]])
-return experiment.finish(args, nil, text:format(better, #ps, worse, args.seed, folds, folds == 1 and "fold" or "folds",
-  epochs),
-  experiment.named("", mr.table{ columns = heads, rows = rows, formats = formats, mark = mark }, cells, [[
+Models are trained with seed %d on %d %s, for %d epochs of Adam.]]):format(better, #pairs_of, worse, args.seed, folds,
+    folds == 1 and "fold" or "folds", epochs),
+  experiment.table{ records = records, columns = columns, by = "bootstrap over queries",
+    runs = function(_, column) return folds * (column == "no bound" and 1 or 2) end, legend = [[
 rate: learning rate; no bound: test metric of the matching loss; against 46: change of that against the thesis'
 network; minmax, expectation, distribution_logit: changes by the bound, paired by query; p, with the bound's name: of
-permutation tests, corrected by Holm over the table.]]))
+permutation tests, corrected by Holm over the table.]] })

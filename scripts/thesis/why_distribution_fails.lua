@@ -30,47 +30,28 @@ end
 
 -- The first table has test nDCG by NSR and bound, and the share of lists without a gradient at the start, after one
 -- epoch and at the end.
-local rows, ps = {}, {}
-local cells = experiment.cells(function(_, column)
-  return (column == "nDCG" or column == "change") and "bootstrap over users" or "Student's t over folds"
-end, function(_, column)
-  return set.folds * ((column == "change" or column == "p, Holm") and 2 or 1)
-end)
-for _, nsr in ipairs(set.values) do
-  for _, bound in ipairs(silence.bounds) do
-    local folds = mr.stats.summary(experiment.folds(study, { nsr = nsr, bound = bound }, "own"))
-    local share = silent(nsr, bound)
-    local row = { nsr, title_of(bound), folds.mean, folds.sd, nil, nil, share[1], share[2], share[#share] }
-    local values = experiment.by_list({ study }, { nsr = nsr, bound = bound }, "own")
-    cells:note(#rows + 1, "nDCG", experiment.over_lists(values))
-    if bound ~= "none" then
-      local free = experiment.by_list({ study }, { nsr = nsr, bound = "none" }, "own")
-      local against = runs.change_of(values, free)
-      row[5], row[10], ps[#rows + 1] = against.change, against.n, against.p
-      cells:note(#rows + 1, "change", experiment.over_lists{ values, free })
-    end
-    local starts = {}
-    for t, trial in ipairs(experiment.runs(study, { nsr = nsr, bound = bound })) do
-      local shares = study:reports(trial.number).silent.values
-      for name, at in pairs{ ["silent at start"] = 1, ["after 1"] = 2, ["at the end"] = #shares } do
-        starts[name] = starts[name] or {}
-        starts[name][t] = shares[at]
-      end
-    end
-    for name, of_folds in pairs(starts) do cells:note(#rows + 1, name, experiment.over_runs(of_folds)) end
-    rows[#rows + 1] = row
+local records, pairs_of = {}, {}
+for _, at in ipairs(experiment.combinations{ { "nsr", set.values }, { "bound", silence.bounds } }) do
+  local folds, share = mr.stats.summary(experiment.folds(study, at, "own")), silent(at.nsr, at.bound)
+  local values, by_fold = experiment.by_list(study, at, "own"), { {}, {}, {} }
+  for t, trial in ipairs(experiment.runs(study, at)) do
+    local shares = study:reports(trial.number).silent.values
+    by_fold[1][t], by_fold[2][t], by_fold[3][t] = shares[1], shares[2], shares[#shares]
+  end
+  local function of_share(i, value) return { value, table.unpack(experiment.over_runs(by_fold[i]) or {}) } end
+  local record = { nsr = at.nsr, bound = title_of(at.bound), sd = folds.sd,
+    ndcg = { folds.mean, table.unpack(experiment.over_lists(values) or {}) }, start = of_share(1, share[1]),
+    after_1 = of_share(2, share[2]), at_end = of_share(3, share[#share]) }
+  records[#records + 1] = record
+  if at.bound ~= "none" then
+    local free = experiment.by_list(study, { nsr = at.nsr, bound = "none" }, "own")
+    pairs_of[#pairs_of + 1] = { values, free, record = record }
   end
 end
-for i, p in pairs(runs.correct(ps)) do rows[i][6] = p end
-local learning = mr.table{
-  columns = { "NSR", "bound", "nDCG", "sd of folds", "change", "p, Holm", "silent at start", "after 1",
-    "at the end", "users" },
-  rows = rows,
-  formats = { nDCG = "%.4f", ["sd of folds"] = "%.4f", change = "%+.4f", ["p, Holm"] = "%.2g",
-    ["silent at start"] = "%.3f", ["after 1"] = "%.3f", ["at the end"] = "%.3f" },
-  mark = { nDCG = "max", ["p, Holm"] = protocol.level }, within = { "NSR" },
-}
-
+for _, each in ipairs(experiment.paired(pairs_of)) do
+  local record = each.record
+  record.change, record.holm, record.users = { each.change, each.low, each.high }, each.holm, each.n
+end
 -- The second table has, for each NSR (negatives per relevant item) and metric, where lists start training: the
 -- probability that a random ranking is no better than the list's smooth metric at equal scores.
 local starting = {}
@@ -109,33 +90,43 @@ for _, nsr in ipairs(set.values) do
     yrange = { 0, 1 }, legend = "legend" }
 end
 
--- The smallest and the largest share of lists without a gradient under some bounds, in per cent, in column `c` of the
--- first table.
-local function shares(names, c)
+-- The smallest and the largest share of lists without a gradient under some bounds, in per cent, at a time ("start" or
+-- "at_end").
+local function shares(names, time)
   local low, high = math.huge, -math.huge
-  for _, row in ipairs(rows) do
+  for _, each in ipairs(records) do
     for _, name in ipairs(names) do
-      if row[2] == title_of(name) then low, high = math.min(low, 100 * row[c]), math.max(high, 100 * row[c]) end
+      local share = 100 * each[time][1]
+      if each.bound == title_of(name) then low, high = math.min(low, share), math.max(high, share) end
     end
   end
   return low, high
 end
 
-local first, most_first = shares({ "thesis" }, 7)
-local last, most_last = shares({ "thesis" }, 9)
-local _, most_start = shares({ "distribution_log", "distribution_logit" }, 7)
-local _, most_end = shares({ "distribution_log", "distribution_logit" }, 9)
+local first, most_first = shares({ "thesis" }, "start")
+local last, most_last = shares({ "thesis" }, "at_end")
+local _, most_start = shares({ "distribution_log", "distribution_logit" }, "start")
+local _, most_end = shares({ "distribution_log", "distribution_logit" }, "at_end")
 return experiment.finish(args, mr.plot.facets(panels), ([[
 The upper panels and the second table show where lists start on their distribution function, with all scores alike:
 the probability that a random ranking is no better. The lower panels show how many lists have no gradient. Under the
 thesis' bound these are %.0f to %.0f %% by NSR before training, and %.0f to %.0f %% at its end. Under the logarithm and
 the logit they are at most %.1f %% before training and %.1f %% at its end.]]):format(first, most_first, last, most_last,
     most_start, most_end),
-  experiment.named("Test nDCG of the nDCG loss, and lists without a gradient", learning, cells, [[
+  experiment.table{ caption = "Test nDCG of the nDCG loss, and lists without a gradient", records = records,
+    columns = { { "NSR", "nsr" }, { "bound" }, { "nDCG", "ndcg", format = "%.4f", mark = "max" },
+      { "sd of folds", "sd", format = "%.4f" }, { "change", format = "%+.4f" },
+      { "p, Holm", "holm", format = "%.2g", mark = protocol.level }, { "silent at start", "start", format = "%.3f" },
+      { "after 1", "after_1", format = "%.3f" }, { "at the end", "at_end", format = "%.3f" }, { "users" } },
+    within = { "NSR" }, by = function(_, column)
+      return (column == "nDCG" or column == "change") and "bootstrap over users" or "Student's t over folds"
+    end, runs = function(_, column)
+      return set.folds * ((column == "change" or column == "p, Holm") and 2 or 1)
+    end, legend = [[
 NSR: negative sampling ratio; sd of folds: standard deviation of the folds' means; silent at start: share of training
 lists whose bounded nDCG has no gradient before training; after 1: share after one epoch; at the end: after the last;
 change: of nDCG against no bound, paired by user; p, Holm: of a permutation test, corrected over the table; users:
-that are compared.]]),
+that are compared.]] },
   experiment.named("Where lists start on the distribution function of a metric", places, experiment.cells(nil, 0), [[
 10 %, median, 90 %: of the lists' values of the distribution function, the probability that a random ranking is no
 better, where all scores are equal; share below 1e-6: of lists whose value is less than that.]]))

@@ -30,7 +30,8 @@ local table_options = declare("mr.experiment.TableOptions", {
   { "legend", "string", shown = "none", help = "meaning of the columns" },
   { "within", "string[]", default = {}, shown = "none",
     help = "columns that divide the rows into groups, each with its own largest and smallest number" },
-  { "by", "string", shown = "none", help = 'how intervals were computed: "bootstrap over users"' },
+  { "by", "string|fun(record: table, column: string): string", shown = "none",
+    help = 'how intervals were computed: "bootstrap over users"' },
   { "runs", "integer|fun(record: table, column: string): integer?", shown = "unknown",
     help = "training runs behind a cell" },
 })
@@ -72,9 +73,11 @@ function M.table(o)
   o = table_options:read("mr.experiment.table", o)
   local columns, record_of = shown(o.columns), {}
   local heads, rows, formats, mark = {}, {}, {}, {}
-  local runs = o.runs
-  if type(runs) == "function" then runs = function(row, column) return o.runs(record_of[row], column) end end
-  local cells = experiment_cells.cells(o.by, runs)
+  -- Returns a value of the options; a function of a record as the function of a row that cells take.
+  local function of_row(value)
+    return type(value) == "function" and function(row, column) return value(record_of[row], column) end or value
+  end
+  local cells = experiment_cells.cells(of_row(o.by), of_row(o.runs))
   for c, each in ipairs(columns) do heads[c], formats[each[1]], mark[each[1]] = each[1], each.format, each.mark end
   for r, record in ipairs(o.records) do
     rows[r] = {}

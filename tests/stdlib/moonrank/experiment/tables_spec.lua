@@ -28,6 +28,14 @@ it("mr.experiment.table states runs behind a cell only if the script does", func
   equal({ runs_of(nil), runs_of(5), runs_of(function(record) return record.n end) }, { nil, 5, 3 })
 end)
 
+it("mr.experiment.table states for each cell how its interval was computed, if that differs", function()
+  local named = mr.experiment.table{ columns = { { "a" }, { "b" } },
+    records = { { units = "users" }, { units = "queries" } },
+    by = function(record, column) return ("bootstrap of %s over %s"):format(column, record.units) end }
+  local rows, by = named.table.rows, named.cells.by
+  equal({ by(rows[1], "a"), by(rows[2], "b") }, { "bootstrap of a over users", "bootstrap of b over queries" })
+end)
+
 it("mr.experiment.table refuses columns without a head, and mr.experiment.mean other intervals", function()
   raises(function() mr.experiment.table{ columns = { { "a" }, { 3 } }, records = {} } end, "columns[2]")
   raises(function() mr.experiment.mean({ 1 }, "users") end, "users")
