@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Looks at the manual's pages (`moonrank doc --html`) with Chromium.
 
-Checks the search, its keys, the mark of the section in view, the width and the console of each page.
+Checks the search, its keys, the mark of the section in view, narrow tables, the width and the console of each page.
 Usage: tests/browser/manual.py [PROGRAM [FOLDER for screenshots]]
 """
 import json
@@ -94,6 +94,16 @@ def check_keys(browser, index):
         browser.until(HITS + ".length === 0", "hits stay open after Enter")
 
 
+def check_narrow_tables(browser, address, names):
+    """Checks that tables with two columns, such as scripts and their results, fit a narrow window."""
+    wide = "Array.from(document.querySelectorAll('.wide')).filter(box => box.querySelector('tr').cells.length === 2 " \
+        "&& box.scrollWidth > box.clientWidth + 1).length"
+    browser.resize(chromium.SIZES[1])
+    for name in names:
+        browser.open(address + name)
+        browser.until(wide + " === 0", "a table with two columns scrolls")
+
+
 def test(browser, program, folder, pictures):
     subprocess.run([program, "doc", "--html", folder + "/manual"], check=True, stdout=subprocess.DEVNULL)
     address = f"file://{folder}/manual/"
@@ -108,6 +118,7 @@ def test(browser, program, folder, pictures):
     for name in names:
         browser.open(address + name)
         chromium.check_width(browser)
+    check_narrow_tables(browser, address, [name for name in names if name.startswith(("guide", "papers", "formats"))])
     shown = ("index", "guide_training", "reference_mr", "papers")
     chromium.take_pictures(browser, {name: f"{address}{name}.html" for name in shown}, pictures)
 

@@ -76,12 +76,25 @@ local function cells(line)
   return found
 end
 
+-- Adds to long code in a table cell the places where a narrow screen may break it: paths, names and calls.
+local function breakable(cell)
+  return (cell:gsub("(<code>)(.-)(</code>)", function(first, inside, last)
+    if #inside:gsub("<[^>]*>", "") < 18 then return nil end
+    local text = (">" .. inside .. "<"):gsub(">[^<]+<", function(part)
+      return part:gsub("[/_(,]%f[%a]", "%0<wbr>"):gsub("%w%f[.]%.%f[%a]", "%0<wbr>")
+    end)
+    return first .. text:sub(2, -2) .. last
+  end))
+end
+
 local function table_html(lines, links)
   local parts = { '<div class="wide"><table>\n' }
   for i, line in ipairs(lines) do
     local tag, row = i == 1 and "th" or "td", {}
     if i ~= 2 then  -- line 2 of a Markdown table has only dashes
-      for c, cell in ipairs(cells(line)) do row[c] = ("<%s>%s</%s>"):format(tag, M.inline(cell, links), tag) end
+      for c, cell in ipairs(cells(line)) do
+        row[c] = ("<%s>%s</%s>"):format(tag, breakable(M.inline(cell, links)), tag)
+      end
       parts[#parts + 1] = ("%s<tr>%s</tr>%s\n"):format(i == 1 and "<thead>" or "", table.concat(row),
         i == 1 and "</thead>\n<tbody>" or "")
     end
