@@ -79,15 +79,17 @@ void unknown_exception([[maybe_unused]] Failure* out) noexcept {
 
 int raise_extra_arguments(lua_State* L, const OpRow& row, int expected, int got) {
   Failure failure;
-  char text[100];
+  char text[200];
   // The object of a method, as x in x:exp(), is not counted.
-  const int object = std::string_view(row.arguments).substr(0, 4) == "self" ? 1 : 0;
+  const std::string_view names = row.arguments;
+  const int object = names.substr(0, 4) == "self" ? 1 : 0;
   const int most = expected - object;
   if (most == 0) {
     std::snprintf(text, sizeof text, "expected no arguments, got %d", got - object);
   } else {
-    std::snprintf(text, sizeof text, "expected at most %d argument%s, got %d", most, most == 1 ? "" : "s",
-                  got - object);
+    const char* const shown = row.arguments + (object == 1 ? std::string_view("self, ").size() : 0);
+    std::snprintf(text, sizeof text, "expected at most %d argument%s (%.120s), got %d", most, most == 1 ? "" : "s",
+                  shown, got - object);
   }
   failure.set(Failure::other, 0, text);
   return raise(L, row, failure);

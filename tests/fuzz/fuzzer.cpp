@@ -8,8 +8,6 @@
 #include <fstream>
 
 #include "kernels/core/threads.h"
-#include "tests/fuzz/lua_lines.h"
-#include "tests/fuzz/lua_targets.h"
 #include "tests/fuzz/seeds.h"
 #include "tests/fuzz/targets.h"
 
@@ -44,7 +42,6 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
   write("MOONRANK_FUZZ_SEEDS", "/seed_", mr::fuzz::seeds().at(found->first));
   write("MOONRANK_FUZZ_CORPUS", "/kept_", mr::fuzz::corpus(found->first));
   mr::cpu::set_threads(1);  // one thread, so that the same input always runs the same code
-  if (mr::fuzz::lua_targets().count(found->first) == 1) mr::fuzz::count_lines(mr::fuzz::lua_state());
   return 0;
 }
 

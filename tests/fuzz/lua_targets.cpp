@@ -56,8 +56,6 @@ class Lua {
     return found;
   }
 
-  lua_State* state() const { return L_; }
-
  private:
   std::string text() {
     size_t length = 0;
@@ -97,7 +95,5 @@ std::map<std::string, Target> lua_targets() {
 }
 
 std::map<std::string, std::vector<std::string>> lua_seeds() { return lua_of_run().seeds(); }
-
-lua_State* lua_state() { return lua_of_run().state(); }
 
 }  // namespace mr::fuzz

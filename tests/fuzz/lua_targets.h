@@ -3,15 +3,11 @@
 
 #include <vector>
 
-#include "runtime/lua/lua.h"
 #include "tests/fuzz/targets.h"
 
 namespace mr::fuzz {
 
 std::map<std::string, Target> lua_targets();
 std::map<std::string, std::vector<std::string>> lua_seeds();
-
-/// The Lua state in which the parsers of lua_targets.lua run.
-lua_State* lua_state();
 
 }  // namespace mr::fuzz

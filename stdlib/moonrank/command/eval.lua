@@ -7,7 +7,7 @@ local evaluate = require "moonrank.evaluate"
 local find = require "moonrank.data.find"
 local registry = require "moonrank.metrics.registry"
 local retrieved = require "moonrank.data.retrieved"
-local shortest = require("moonrank.evaluate.per_list").shortest
+local shortest = require("moonrank.system.digits").shortest
 local tables = require "moonrank.table"
 local words_of = require "moonrank.command.words"
 

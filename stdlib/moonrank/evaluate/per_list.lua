@@ -1,26 +1,9 @@
 -- Writes the values of an evaluation as comma-separated values (CSV), with a line for each list.
 local core = require "moonrank.core"
+local digits = require "moonrank.system.digits"
 local tables = require "moonrank.table"
 
 local M = {}
-
-local least_normal <const> = 2 ^ -1022
-
----Returns a number as a text with the fewest decimal digits that read back as the same float64; "nan" for a NaN.
----@param value number
----@return string
----Example: `require("moonrank.evaluate.per_list").shortest(0.1)   --> 0.1`
----Example: `require("moonrank.evaluate.per_list").shortest(1 / 3)   --> 0.3333333333333333`
-function M.shortest(value)
-  if value ~= value then return "nan" end
-  -- a normal float64 that can be written with fewer digits is written so by "%.15g", too
-  local first = math.abs(value) < least_normal and 1 or 15
-  for digits = first, 16 do
-    local text = ("%." .. digits .. "g"):format(value)
-    if tonumber(text) == value then return text end
-  end
-  return ("%.17g"):format(value)
-end
 
 ---@class mr.evaluate.Shapes
 ---@field sizes mr.Tensor     number of rows of each list
@@ -57,7 +40,7 @@ function M.csv(evaluation, evaluations)
   end
   for list = 1, evaluation.count do
     local row = { names and names[list] or list, sizes[list], relevant[list] }
-    for i, column in ipairs(values) do row[i + 3] = M.shortest(column[list]) end
+    for i, column in ipairs(values) do row[i + 3] = digits.shortest(column[list]) end
     rows[list] = row
   end
   return tables.new{ columns = columns, rows = rows }:to_csv()

@@ -45,7 +45,7 @@ function M.options(given, trial)
 end
 
 -- Settings that determine the results of a training. A checkpoint of a training with other settings is an error, which
--- names only the first setting that differs. So the settings that explain most, such as the model, come first.
+-- names the settings that differ in this order.
 local settings = { "model", "train", "valid", "test", "loss", "optimizer", "reduction", "batch", "seed", "shuffle",
   "schedule", "clip", "start", "epochs", "measured", "every", "select", "choose_on", "patience" }
 
@@ -162,11 +162,11 @@ local function difference(name, was, now)
   return core.safe_text(table.concat(found, ", ", 1, math.min(#found, most_shown))) .. more
 end
 
--- Raises an error if the checkpoint belongs to a training with other settings, other functions of the script, or
--- another numerics version.
-local function compare(self, texts)
+-- Returns the settings that differ between the file and this training, in words. The initial parameters are left out
+-- if another setting differs, because most settings of a model change them.
+local function differences(self, texts)
   -- the settings with former names of options, by round of renamings; made when a setting in the file differs
-  local before = {}
+  local before, found = {}, {}
   for _, name in ipairs(settings) do
     local was, now = texts["setting " .. name], { self._settings[name] }
     local is_same = was == now[1] or name == "epochs" and may_grow(self._plan, texts)
@@ -176,10 +176,20 @@ local function compare(self, texts)
         now[#now + 1], is_same = before[round][name], is_same or was == before[round][name]
       end
     end
-    if not is_same then
-      check.fail("is the checkpoint of another training: %s. Move the file away, or pass another path",
-        difference(name, tostring(was), now))
+    if not is_same and (name ~= "start" or #found == 0) then
+      found[#found + 1] = difference(name, tostring(was), now)
     end
+  end
+  return found
+end
+
+-- Raises an error if the checkpoint belongs to a training with other settings, other functions of the script, or
+-- another numerics version.
+local function compare(self, texts)
+  local found = differences(self, texts)
+  if #found > 0 then
+    check.fail("is the checkpoint of another training: %s. Move the file away, or pass another path",
+      table.concat(found, "; "))
   end
   local function code_before(former) return script_code.of(self._plan, self._settings, former) end
   local changed = script_code.changes(texts.code or "", self._code, code_before)

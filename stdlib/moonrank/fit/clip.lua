@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
+local shortest = require("moonrank.system.digits").shortest
 
 local M = {}
 
@@ -24,7 +25,7 @@ function Clip:__call(parameters)
   return core.clip_gradients(parameters, self.norm)
 end
 
-function Clip:__tostring() return ("clip_gradients{norm = %.17g}"):format(self.norm) end
+function Clip:__tostring() return ("clip_gradients{norm = %s}"):format(shortest(self.norm)) end
 
 local clip_options = declare("mr.ClipGradientsOptions", {
   { "norm", "number", required = true, above = 0, also = { "max_norm" },

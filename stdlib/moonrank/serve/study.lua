@@ -4,7 +4,7 @@ local filter = require "moonrank.serve.filter"
 local html = require "moonrank.serve.html"
 local read = require "moonrank.serve.read"
 local request = require "moonrank.serve.request"
-local shortest = require("moonrank.evaluate.per_list").shortest
+local digits = require "moonrank.system.digits"
 local states = require("moonrank.results.left_out").states
 local text = html.text
 
@@ -275,11 +275,6 @@ local function about(study, best)
   return '<dl class="tiles">' .. table.concat(parts) .. "</dl>" .. bar(study)
 end
 
--- Returns a text in which numbers have as few digits as they need; the store writes them with 17 digits.
-local function with_shortest_numbers(words)
-  return (words:gsub("%f[%w.]%d+%.%d%d%d%d%d%d%d%d%d+", function(number) return shortest(tonumber(number)) end))
-end
-
 ---Returns the page of the study `values.name`, as a table: title, path, body (HTML) and live. Returns nil if the store
 ---has no such study. Other `values` of the query are q (the filter), sort, down, page and curve.
 function M.page(store, values)
@@ -305,7 +300,7 @@ function M.page(store, values)
     #trials == #all and ("%d trials"):format(#all) or ("%d of %d trials"):format(#trials, #all),
     '</span></p><div id="trials">', table_of(study, shown, columns, values, best), "</div></form>",
     slices(study, trials, params), '<details><summary>Space of parameters</summary><pre>',
-    text(with_shortest_numbers(study.space)), "</pre></details>" }
+    text(digits.shortened(study.space)), "</pre></details>" }
   return { title = study.name, path = { { store.path, "/" }, { study.name } }, body = table.concat(body), live = true }
 end
 

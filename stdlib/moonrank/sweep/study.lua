@@ -3,6 +3,7 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local code = require "moonrank.sweep.code"
 local command = require "moonrank.sweep.workers.command"
+local digits = require "moonrank.system.digits"
 local fingerprint = require "moonrank.data.fingerprint"
 local options = require "moonrank.options"
 local forced = require "moonrank.sweep.forced"
@@ -100,7 +101,9 @@ function M.difference(was, now)
   local function add(head, text, other)
     other = "\n" .. other .. "\n"
     for line in text:gmatch "[^\n]+" do
-      if not other:find("\n" .. line .. "\n", 1, true) then out[#out + 1] = head .. line:match "^%s*(.*)" end
+      if not other:find("\n" .. line .. "\n", 1, true) then
+        out[#out + 1] = head .. digits.shortened(line:match "^%s*(.*)")
+      end
     end
   end
   add("then: ", was, now)

@@ -172,6 +172,8 @@ TEST_CASE("every bound function raises an error with too many arguments and with
       const size_t most = types.size() - (std::string_view(row.arguments).substr(0, 4) == "self" ? 1 : 0);
       CHECK_THAT(lua_tostring(L, -1), Contains(most == 0 ? "expected no arguments, got 1"
                                                          : "expected at most " + std::to_string(most) + " argument"));
+      const std::string names = row.arguments;
+      if (most > 0) CHECK_THAT(lua_tostring(L, -1), Contains(names.substr(names.rfind(' ') + 1) + "), got"));
     }
     lua_settop(L, 0);
     if (types.empty() || ends_with(types[0], "?")) return;

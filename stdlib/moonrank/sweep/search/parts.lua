@@ -3,6 +3,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
+local digits = require "moonrank.system.digits"
 
 local M = {}
 
@@ -23,7 +24,8 @@ function M.is_when(value) return getmetatable(value) == When end
 
 local is_plain = { number = true, string = true, boolean = true }
 
--- Returns a number (with all digits; 1 and 1.0 are equal), string or boolean as text.
+-- Returns a number (1 and 1.0 are equal), string or boolean as text. Numbers in the text that identifies a part have 17
+-- digits, as in the stores of all versions.
 local function scalar_text(value)
   if type(value) == "number" then return ("%.17g"):format(value) end
   if type(value) == "string" then
@@ -63,7 +65,7 @@ local function whole(where, name, value)
 end
 
 local function ordered(where, low, high)
-  check.expect(low < high, where, "low", low, "less than high, which is %s", scalar_text(high))
+  check.expect(low < high, where, "low", low, "less than high, which is %s", digits.shortest(high))
 end
 
 local function positive(where, low)
@@ -205,14 +207,18 @@ function M.when(name, value, parts)
   return setmetatable({ name = name, values = values, parts = parts }, When)
 end
 
-function When:__tostring()
+---Returns the text that identifies the condition in stores.
+function When:text()
   local texts = {}
   for i, value in ipairs(self.values) do texts[i] = scalar_text(value) end
   table.sort(texts)
   return ("when %s is %s"):format(self.name, table.concat(texts, " or "))
 end
 
-function Part:__tostring()
+function When:__tostring() return digits.shortened(self:text()) end
+
+---Returns the text that identifies the part in stores.
+function Part:text()
   if self.kind == "choice" then
     local texts = {}
     for i, key in ipairs(self.keys) do
@@ -229,6 +235,8 @@ function Part:__tostring()
   local note = #notes > 0 and "; " .. table.concat(notes, ", ") or ""
   return ("%s(%s, %s%s%s)"):format(self.kind, scalar_text(self.low), scalar_text(self.high), extra, note)
 end
+
+function Part:__tostring() return digits.shortened(self:text()) end
 
 -- Returns a parameter's value at a share of the way from `low` to `high`, on the parameter's scale.
 local function between(part, share)

@@ -1,6 +1,7 @@
 -- The search space of a sweep: a table of parameters and of conditions under which parameters exist. A space
 -- enumerates, draws and describes combinations of parameters.
 local check = require "moonrank.check"
+local digits = require "moonrank.system.digits"
 local parts = require "moonrank.sweep.search.parts"
 
 local M = {}
@@ -46,7 +47,7 @@ local function add_condition(where, entries, condition, slots)
     check.expect(entry.part:contains(value), label, "a value of " .. entry.name, value, "a value of %s", entry.part)
     set[value] = true
   end
-  table.insert(entry.branches, { values = set, label = tostring(condition),
+  table.insert(entry.branches, { values = set, label = condition:text(),
     entries = build(label, condition.parts, slots) })
 end
 
@@ -259,7 +260,7 @@ end
 
 local function describe(entries, indent, lines)
   for _, entry in ipairs(entries) do
-    lines[#lines + 1] = ("%s%s = %s"):format(indent, entry.name, tostring(entry.part))
+    lines[#lines + 1] = ("%s%s = %s"):format(indent, entry.name, entry.part:text())
     for _, branch in ipairs(entry.branches) do
       lines[#lines + 1] = ("%s  %s"):format(indent, branch.label)
       describe(branch.entries, indent .. "    ", lines)
@@ -268,11 +269,11 @@ local function describe(entries, indent, lines)
   return lines
 end
 
----Returns the space as text. Spaces with equal parameters give equal texts, in any order of keys. Named values of a
----choice that are not plain data, such as functions, appear by name only.
+---Returns the text that identifies the space in stores. Spaces with equal parameters give equal texts, in any order of
+---keys. Named values of a choice that are not plain data, such as functions, appear by name only.
 ---Example: `require("moonrank.sweep.search.space").new{n = mr.range(1, 3)}:describe()   --> n = range(1, 3)`
 function Space:describe() return table.concat(describe(self._entries, "", {}), "\n") end
 
-function Space:__tostring() return self:describe() end
+function Space:__tostring() return digits.shortened(self:describe()) end
 
 return M

@@ -1,7 +1,7 @@
 -- Tests evaluation:to_csv{lists = true}, which writes the values of each list.
+local digits = require "moonrank.system.digits"
 local evaluate = require "moonrank.evaluate"
 local mr = require "moonrank"
-local per_list = require "moonrank.evaluate.per_list"
 local test = require "moonrank.test"
 local it, check, equal, raises = test.it, test.check, test.equal, test.raises
 
@@ -83,12 +83,12 @@ it("writes numbers with the fewest digits that read back as the same number", fu
     values[#values + 1] = value
   end
   for _, value in ipairs(values) do
-    local text = per_list.shortest(value)
+    local text = digits.shortest(value)
     equal(tonumber(text), value)
-    local digits = #text:gsub("e.*", ""):gsub("%.", ""):gsub("^0+", "")
-    check(digits <= 1 or tonumber(("%." .. digits - 1 .. "g"):format(value)) ~= value, text)
+    local count = #text:gsub("e.*", ""):gsub("%.", ""):gsub("^0+", "")
+    check(count <= 1 or tonumber(("%." .. count - 1 .. "g"):format(value)) ~= value, text)
   end
-  equal({ per_list.shortest(0.1), per_list.shortest(1.0), per_list.shortest(0 / 0) }, { "0.1", "1", "nan" })
+  equal({ digits.shortest(0.1), digits.shortest(1.0), digits.shortest(0 / 0) }, { "0.1", "1", "nan" })
 end)
 
 it("refuses other options and the name of a file", function()

@@ -101,6 +101,13 @@ describe("the description of a space", function()
     equal(a:describe(), b:describe())
     check(a:describe():find("y = range(1, 10, 3)", 1, true), a:describe())
   end)
+  it("has 17 digits for stores, and the shortest digits for people", function()
+    local rate = mr.uniform(0.1, 0.3)
+    equal({ tostring(rate), rate:text() }, { "uniform(0.1, 0.3)", "uniform(0.10000000000000001, 0.29999999999999999)" })
+    local made = space.new{ rate = rate, x = mr.choice{ 0.7, 1e-5 }, mr.when("x", 0.7, { y = mr.range(1, 2) }) }
+    check(made:describe():find("0.69999999999999996", 1, true), made:describe())
+    equal(tostring(made), "rate = uniform(0.1, 0.3)\nx = choice(0.7, 1e-05)\n  when x is 0.7\n    y = range(1, 2)")
+  end)
   it("differs between different spaces", function()
     local seen = {}
     for _, t in ipairs{
