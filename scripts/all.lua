@@ -17,7 +17,7 @@ local listed = dofile(tools .. "documents.lua")
 local args = mr.args{
   documents = { default = listed.names, choices = listed.names, distinct = true,
     help = "what the report has, in this order" },
-  out = { path = "new file", default = "results/report.html", endings = { ".html" }, help = "file of the report" },
+  out = { path = "output file", default = "results/report.html", endings = { ".html" }, help = "file of the report" },
   workers = { type = "integer", least = 0,
     help = "processes for runs that are missing; 0: this one", shown = "one per core" },
   data = { path = "data folder", default = "",

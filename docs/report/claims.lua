@@ -68,9 +68,11 @@ function M.reader(path, cells)
   end
   function t.interval(row, column, table_name)
     for _, cell in ipairs(cells) do
-      if cell.row == row and cell.column == column and is_in(cell, table_name) then return cell.low, cell.high end
+      if cell.row == row and cell.column == column and is_in(cell, table_name) and cell.low ~= "" then
+        return cell.low, cell.high
+      end
     end
-    error(("%s has no cell in row %s and column %s"):format(path, row, column), 0)
+    error(("%s has no cell with an interval in row %s and column %s"):format(path, row, column), 0)
   end
   local function one(_, row, column, table_name)
     local values = t.all("^" .. row:gsub("%W", "%%%0") .. "$", column, table_name)
@@ -110,7 +112,13 @@ function M.read(folder, file)
     local path = folder .. "/" .. claim.file
     if core.file_exists(path) then
       local cells = results_file.read(path)
-      claim.first, claim.said = cells[1], claim.text(M.reader(path, cells), must):gsub("%s+", " ")
+      local ok, said = pcall(claim.text, M.reader(path, cells), must)
+      if not ok then
+        local reason = core.error_text(said):gsub("\n.*", "")
+        error(reason:find(path, 1, true) and reason
+          or ("%s: a statement of %s cannot be made from this file: %s"):format(path, file or "claims.lua", reason), 0)
+      end
+      claim.first, claim.said = cells[1], said:gsub("%s+", " ")
     end
   end
   return claims

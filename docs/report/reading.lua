@@ -51,11 +51,20 @@ local function joined(names)
   return table.concat(quoted, ", ", 1, #quoted - 1) .. " and " .. quoted[#quoted]
 end
 
--- Returns what bold numbers of the table mean: 'the largest "nDCG" within each "loss"; "p" below 0.05'. Returns
--- "" if no number is bold.
-local function bold(one)
+-- Returns the columns that a mark of bold numbers has, such as "p" and "p, Holm", in a few words.
+local function briefly(names)
+  if #names == 1 then return joined(names) end
+  for _, name in ipairs(names) do
+    if not name:find "^p%f[%W]" then return "numbers" end
+  end
+  return "p"
+end
+
+-- Returns what bold numbers of the table mean: 'the largest "nDCG" within each "loss"; "p" below 0.05'. Returns "" if
+-- no number is bold. `named` gives the columns of a mark as text, and `within` says whether groups of rows are named.
+local function bold(one, named, within)
   local by, levels, parts = { max = {}, min = {} }, {}, {}
-  local within = #one.within > 0 and " within each " .. joined(one.within) or ""
+  local groups = within and #one.within > 0 and " within each " .. joined(one.within) or ""
   for _, name in ipairs(one.columns) do
     local mark = one.mark[name]
     if mark then
@@ -63,10 +72,10 @@ local function bold(one)
       table.insert(by[mark], name)
     end
   end
-  if #by.max > 0 then parts[#parts + 1] = "the largest " .. joined(by.max) .. within end
-  if #by.min > 0 then parts[#parts + 1] = "the smallest " .. joined(by.min) .. within end
-  for _, level in ipairs(levels) do parts[#parts + 1] = ("%s below %g"):format(joined(by[level]), level) end
-  return table.concat(parts, "; ")
+  if #by.max > 0 then parts[#parts + 1] = "the largest " .. named(by.max) .. groups end
+  if #by.min > 0 then parts[#parts + 1] = "the smallest " .. named(by.min) .. groups end
+  for _, level in ipairs(levels) do parts[#parts + 1] = ("%s below %g"):format(named(by[level]), level) end
+  return #parts > 0 and ("Bold: %s."):format(table.concat(parts, "; ")) or ""
 end
 
 ---Divides the meaning of a table's columns, such as "d: mean change; n: users", into one text per term.
@@ -84,18 +93,35 @@ function M.meanings(legend)
   return found
 end
 
+-- Returns an array of those texts that are not empty.
+local function without_blanks(...)
+  local found = {}
+  for _, text in ipairs{ ... } do found[#found + 1] = text ~= "" and text or nil end
+  return found
+end
+
 ---Returns one line on how to read the table: what a row is, and which numbers are bold. Returns "" if
----there is nothing to say.
+---there is nothing to say. If the line would have more than `room` characters, it says less, and a list of
+---the whole sentences is returned as well.
 ---@param one mr.Table
----@return string
-function M.line(one)
+---@param room? integer  default: any length
+---@return string line, string[] sentences  sentences: those that the line has shortened or left out
+function M.line(one, room)
   local _, keys = results_file.row_names(one)
-  local parts, strong = {}, bold(one)
+  local rows, most = "", room or math.huge
   if #one.rows > 1 and #one.columns > 1 then
-    parts[1] = ("one row per %s."):format(joined(table.move(one.columns, 1, keys, 1, {})))
+    rows = ("one row per %s."):format(joined(table.move(one.columns, 1, keys, 1, {})))
   end
-  if strong ~= "" then parts[#parts + 1] = ("Bold: %s."):format(strong) end
-  return table.concat(parts, " ")
+  local strong = bold(one, joined, true)
+  local forms = { { rows, strong }, { rows, bold(one, briefly, true) }, { bold(one, briefly, true) },
+    { rows, bold(one, briefly, false) }, { bold(one, briefly, false) }, { rows } }
+  for i, parts in ipairs(forms) do
+    local line = table.concat(parts, " "):match "^%s*(.-)%s*$"
+    if utf8.len(line) <= most and (i == 1 or line ~= "") then
+      return line, i == 1 and {} or without_blanks(rows, strong)
+    end
+  end
+  return "", without_blanks(rows, strong)
 end
 
 return M

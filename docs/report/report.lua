@@ -62,19 +62,26 @@ local function box(html)
   return '<div class="box"><p class="hint">Scrolls sideways \u{2194}</p>' .. html .. "</div>\n"
 end
 
+local how <const> = "How to read this: "
+
+-- Most characters of a line that says how to read a table; more would take a second line on the page.
+local longest_line <const> = 120
+
 -- Returns one table of a section as HTML, with its caption, and how to read it. Returns "" for a table without rows.
 local function table_text(whole, caption, legend)
   if #whole.rows == 0 then return "" end
   local one = reading.without_empty(whole)
   local parts = { caption ~= "" and '<p class="caption">' .. escape(caption) .. "</p>\n" or "",
     box('<div class="wide" tabindex="0">' .. one:to_html() .. "</div>") }
-  local line = reading.line(one)
-  if legend ~= "" then
-    parts[#parts + 1] = ('<details class="legend"><summary>%s</summary>%s</details>\n'):format(
-      escape("How to read this: " .. (line ~= "" and line .. " Meaning" or "meaning") .. " of the columns"),
-      "<ul><li>" .. escape(table.concat(reading.meanings(legend), "\n")):gsub("\n", "</li>\n<li>") .. "</li></ul>")
+  local opens = "meaning of the columns"
+  local line, more = reading.line(one, longest_line - #how - #opens - 1)
+  for _, each in ipairs(legend ~= "" and reading.meanings(legend) or {}) do more[#more + 1] = each end
+  if #more > 0 then
+    if line ~= "" then opens = line .. opens:gsub("^m", " M") end
+    parts[#parts + 1] = ('<details class="legend"><summary>%s</summary>%s</details>\n'):format(escape(how .. opens),
+      "<ul><li>" .. escape(table.concat(more, "\n")):gsub("\n", "</li>\n<li>") .. "</li></ul>")
   elseif line ~= "" then
-    parts[#parts + 1] = '<p class="legend">How to read this: ' .. escape(line) .. "</p>\n"
+    parts[#parts + 1] = '<p class="legend">' .. escape(how .. line) .. "</p>\n"
   end
   return table.concat(parts)
 end

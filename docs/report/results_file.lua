@@ -239,20 +239,91 @@ function M.cells(lines)
   return cells
 end
 
+local anew <const> = "Restore the file, or make it anew with scripts/all.lua --results"
+
+-- Raises an error unless the header of a results file names the columns in their order.
+local function check_header(path, header, lines)
+  if not header then
+    error(("%s: the file is empty, expected a header and a line per cell. %s"):format(path, anew), 0)
+  end
+  for c = 1, math.max(#M.columns, #header) do
+    if header[c] ~= M.columns[c] then
+      error(("%s:1: column %d is '%s', expected '%s'. %s"):format(path, c, core.safe_text(header[c] or ""),
+        M.columns[c] or "the end of the line", anew), 0)
+    end
+  end
+  if lines == 1 then
+    error(("%s: the file has only its header, expected a line per cell. %s"):format(path, anew), 0)
+  end
+end
+
+-- Returns what is wrong with a cell by itself; nil if nothing is.
+local function against_cell(cell)
+  local value, low, high = cell.value, cell.low, cell.high
+  for _, name in ipairs{ "value", "low", "high" } do
+    local word = tostring(cell[name]):lower()
+    if word:find "^[-+]?nan$" or word:find "^[-+]?inf" then
+      return ("%s is %s, expected a finite number"):format(name, word)
+    end
+  end
+  if value == "" then return "the value is empty" end
+  if cell.runs ~= "" and math.type(cell.runs) ~= "integer" then
+    return ("runs is '%s', expected an integer"):format(core.safe_text(cell.runs))
+  end
+  if low == "" and high == "" then return nil end
+  for _, name in ipairs{ "value", "low", "high" } do
+    if type(cell[name]) ~= "number" then
+      return ("%s is '%s', expected a number, because the cell has an interval"):format(name,
+        core.safe_text(cell[name]))
+    end
+  end
+  if low > value or value > high then
+    return ("low is %s, value %s and high %s, expected them in this order"):format(M.written(low), M.written(value),
+      M.written(high))
+  end
+end
+
+-- Raises an error if a cell of a results file is not what M.write writes: a value that is not finite, an interval that
+-- does not contain its value, a word in a column of numbers, or a cell that the file has twice. `lines` has the cells'
+-- line numbers.
+local function check_cells(path, cells, lines)
+  local seen, of_column = {}, {}
+  for _, cell in ipairs(cells) do
+    local column = table.concat({ cell.section, cell.table, cell.column }, "\0")
+    of_column[column] = of_column[column] or type(cell.value) == "number"
+  end
+  for i, cell in ipairs(cells) do
+    local function refuse(problem)
+      error(("%s:%d: row '%s', column '%s': %s. %s"):format(path, lines[i + 1], core.safe_text(cell.row),
+        core.safe_text(cell.column), problem, anew), 0)
+    end
+    local column = table.concat({ cell.section, cell.table, cell.column }, "\0")
+    local problem, key = against_cell(cell), column .. "\0" .. cell.row
+    if problem then refuse(problem) end
+    if seen[key] then refuse(("the file has this cell twice, first in line %d"):format(seen[key])) end
+    -- a text such as "0.5 +0.1*" may stand among numbers
+    if of_column[column] and type(cell.value) == "string" and not cell.value:find "^[-+]?%d" then
+      refuse(("the value is '%s', expected a number as in other rows"):format(core.safe_text(cell.value)))
+    end
+    seen[key] = lines[i + 1]
+  end
+end
+
 ---Reads a results file (CSV, one line per cell of a table). Returns one table per cell, in the file's
----order, with the file's columns as keys. Numeric text becomes numbers.
+---order, with the file's columns as keys. Numeric text becomes numbers. A file that `M.write` cannot
+---have written is an error, which names the file, the line and what was found.
 ---@param path string
 ---@return table<string, any>[]
 function M.read(path)
-  local cells = core.read_csv(path, ",")
-  if #cells[1] ~= #M.columns then
-    error(("%s: the lines have %d fields, expected %d"):format(path, #cells[1], #M.columns), 0)
-  end
-  table.remove(cells, 1)
-  for _, each in ipairs(cells) do
+  local read, lines = core.read_csv(path, ",")
+  check_header(path, read[1], #read)
+  table.remove(read, 1)
+  for _, each in ipairs(read) do
     for c in ipairs(M.columns) do each[c] = text_of_csv(each[c]) end
   end
-  return M.cells(cells)
+  local cells = M.cells(read)
+  check_cells(path, cells, lines)
+  return cells
 end
 
 ---Reads the text file that explains the columns: one text for each table of the results file, "" for none.

@@ -8,7 +8,7 @@ local faces, pictures = dofile(here .. "faces.lua"), dofile(here .. "pictures.lu
 local M = {}
 
 local function args_of(number, own, features, drawn)
-  own.out = { path = "new file", default = ("results/cmu/figure_%d.svg"):format(number),
+  own.out = { path = "output file", default = ("results/cmu/figure_%d.svg"):format(number),
     endings = drawn and { ".svg", ".png", ".pdf" } or { ".svg" },
     help = "file of the figure" }
   return faces.args(own, { features = features })

@@ -14,7 +14,7 @@ local cells_of, picture, findings = dofile(here .. "cells.lua"), dofile(here .. 
   dofile(here .. "findings.lua")
 
 local args = training.args({
-  out = { path = "new file", default = "results/grid/grid.svg", endings = { ".svg", ".png", ".pdf" },
+  out = { path = "output file", default = "results/grid/grid.svg", endings = { ".svg", ".png", ".pdf" },
     help = "file of the figure" },
   show = { default = false, help = "draw it in the terminal as well" },
   orders = { default = 200000, least = 1, help = "random choices of signs of each permutation test" },

@@ -13,7 +13,7 @@ local args = experiment.args({
   seed = { default = 1, help = "seed of folds, models and the items that are drawn" },
   unseen = { default = 100, least = 1, most = 1000, help = "items that the user has not rated beside each test item" },
   head = { default = 0.33, least = 0, most = 0.9, help = "share of the ratings that the long tail leaves out" },
-  out = { path = "new file", default = "results/lecture/cremonesi.svg", endings = { ".svg", ".png", ".pdf" },
+  out = { path = "output file", default = "results/lecture/cremonesi.svg", endings = { ".svg", ".png", ".pdf" },
     help = "file of the figure" },
   show = { default = false, help = "draw it in the terminal as well" },
 }, { document = "lecture" })

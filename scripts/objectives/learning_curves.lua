@@ -15,7 +15,8 @@ local args = training.args{
     help = "our protocol, on the data sets' official folds, or what the authors' code does, on random splits" },
   seed = { default = 1, help = "of networks; recipe code: the first of three, of splits and networks" },
   sets = { default = { "mq2008", "mslr" }, choices = protocol.set_names, distinct = true, help = "which data" },
-  out = { path = "new file", default = "results/objectives/learning_curves.svg", endings = { ".svg", ".png", ".pdf" },
+  out = { path = "output file", default = "results/objectives/learning_curves.svg",
+    endings = { ".svg", ".png", ".pdf" },
     help = "file of the figure" },
   show = { default = false, help = "draw it in the terminal as well" },
 }

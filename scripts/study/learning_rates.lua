@@ -22,7 +22,7 @@ local args = mr.args{
   force = { default = false, help = "go on although this script or the data have changed" },
   retry = { default = 0, least = 0, help = "how often trials that failed or were killed are tried again" },
   mix_numerics = { default = false, help = "go on although trials ran under other numerics" },
-  out = { path = "new file", default = "results/learning_rates.svg", endings = { ".svg", ".png", ".pdf" },
+  out = { path = "output file", default = "results/learning_rates.svg", endings = { ".svg", ".png", ".pdf" },
     help = "file of the figure" },
   smoke = { default = false, sets = { rates = { 0.01, 0.1 }, losses = { "ap", "ranknet" }, folds = 1, epochs = 2 },
     ignores = { "data" }, help = "made-up ratings and few trials, to see that it runs" },

@@ -17,8 +17,8 @@ M.losses = {
 ---@param name string  name of the figure's file, without folder and ending
 ---@param own table  declarations of the script's options, for mr.args
 function M.options(name, own)
-  own.out = { path = "new file", default = ("results/thesis/%s.svg"):format(name), endings = { ".svg", ".png", ".pdf" },
-    help = "file of the figure" }
+  own.out = { path = "output file", default = ("results/thesis/%s.svg"):format(name),
+    endings = { ".svg", ".png", ".pdf" }, help = "file of the figure" }
   own.show = { default = false, help = "draw it in the terminal as well" }
   return own
 end

@@ -259,13 +259,15 @@ local function apply_flags(declared, values)
   for other, value in pairs(made) do values[other] = value end
 end
 
--- Ends the script with an error if a given path is not of the kind that its option declares, e.g. an existing file.
+-- Ends the script with an error if a path is not of the kind that its option declares, e.g. an existing file. A default
+-- path is only checked if the script writes there.
 local function check_paths(declared, values)
   for _, name in ipairs(check.names(declared)) do
     local kind, value = declared[name].path, values[name]
     if kind and value == "" and declared[name].default ~= "" then
-      leave(2, ("%s: expected the path of a %s, got ''"):format(typed(name), kind))
+      leave(2, ("%s: expected the path of a %s, got ''"):format(typed(name), kind:match "%S+$"))
     end
+    if value == nil and paths.is_written(kind) then value = declared[name].default end
     local objection = kind and value and value ~= "" and paths.objection(kind, value)
     if objection then leave(2, ("%s: %s"):format(typed(name), objection)) end
   end
@@ -329,8 +331,9 @@ end
 ---{epochs = 2}, ignores = {"data"}}`. Passing `--smoke` together with `--epochs` or `--data` is
 ---then an error. Numbers outside the range of `least`, `most`, `above` and `below`, integers that 64
 ---bits do not hold, lists with an empty value, lists with more or fewer values than `count` allows, and
----paths of another kind than `path` ("file", "folder", "new file", ...) are errors, too. A wrong
----command line ends the script with status 2, and `--help` ends it with status 0. Options with
+---paths of another kind than `path` ("file", "folder", "new file", ...) are errors, too. An "output
+---file" or "new folder" must be writable, also by default, so that a script does not fail at its end. A
+---wrong command line ends the script with status 2, and `--help` ends it with status 0. Options with
 ---`placement = true`, such as the path of a store, only say where or how results are kept. mr.sweep
 ---does not warn when their values change. Returns the values of all options by name: those of the
 ---command line, and else the defaults. In the returned table, reading an option that was not declared

@@ -107,6 +107,16 @@ describe("docs/report/claims.lua", function()
     end, "0.125")
   end)
 
+  it("names the file if a statement cannot be made from its cells", function()
+    with_claim(function(folder)
+      for _, body in ipairs{ [[("%.2f"):format(t("a; b", "nDCG"))]], [[("%g"):format(t.interval("a; c", "nDCG"))]] } do
+        core.write_file(folder .. "/claims.lua", ([[return { { document = "thesis", file = "thesis/x.csv",
+          text = function(t) return %s end } }]]):format(body))
+        test.raises(function() claims.read(folder) end, folder .. "/thesis/x.csv")
+      end
+    end, "1 of 2")
+  end)
+
   it("joins the changes and p-values of rows and tables, and counts significant ones", function()
     local cells = {}
     for i, each in ipairs{ { "a", "x", 0.5, 0.01 }, { "a", "y", -0.25, 0.04 }, { "b", "x", 0.125, 0.05 } } do

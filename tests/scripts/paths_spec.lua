@@ -16,7 +16,7 @@ local here = sweeps.capture("pwd"):match "[^\n]+"
 -- mr.args).
 local unreadable <const> = { "fifo", "to_fifo", "lost", "self", "null", "full", "file/inside" }
 local wrong <const> = { file = "folder", folder = "file", ["data folder"] = "file", ["new file"] = "folder",
-  ["new folder"] = "file" }
+  ["output file"] = "folder", ["new folder"] = "file" }
 
 -- Options without a declared path whose value may also be a path.
 local undeclared <const> = { images = "folder", data = "folder" }

@@ -106,6 +106,39 @@ describe("reading.line", function()
     says(line, '"loss" and "bound"', 'largest "nDCG" within each "loss"', '"p" below 0.05')
   end)
 
+  it("says less if there is no room, and returns the whole sentences as well", function()
+    local columns = { "loss", "bound", "nDCG at 10 of all", "AP of all items", "p, nDCG", "p, AP" }
+    local one = mr.table{ columns = columns,
+      rows = { { "ap", "none", 1, 2, 0.1, 0.2 }, { "ap", "minmax", 2, 3, 0, 1 } },
+      mark = { [columns[3]] = "max", [columns[4]] = "max", ["p, nDCG"] = 0.05, ["p, AP"] = 0.05 }, within = { "loss" } }
+    local whole, none = reading.line(one)
+    equal(none, {})
+    for room = 20, #whole + 1 do
+      local line, sentences = reading.line(one, room)
+      check(#line <= room, line)
+      if room < #whole then
+        says(table.concat(sentences, " "), '"loss" and "bound"', table.unpack(columns, 3))
+      else
+        equal({ line, sentences }, { whole, {} })
+      end
+    end
+    equal(reading.line(one, 75), 'Bold: the largest numbers within each "loss"; p below 0.05.')
+  end)
+
+  it("of a report has at most 120 characters, with the whole sentences in the meaning of the columns", function()
+    local columns = { "loss", "bound" }
+    local row, mark = { "ap", "none" }, {}
+    for i = 1, 8 do columns[i + 2], row[i + 2], mark["nDCG at " .. i] = "nDCG at " .. i, i, "max" end
+    local rows = { row, table.move({ "ap", "minmax" }, 1, 2, 1, { table.unpack(row) }) }
+    for _, legend in ipairs{ "", "nDCG: mean; bound: of the loss" } do
+      local html = own_of{ tables = { mr.table{ columns = columns, rows = rows, mark = mark } }, captions = { "C" },
+        legends = { legend } }
+      local line = html:match "(How to read this: [^<]*)<":gsub("&quot;", '"')
+      check(#line <= 120, line)
+      says(html:gsub("&quot;", '"'), 'the largest "nDCG at 1"', '"nDCG at 8"')
+    end
+  end)
+
   it("says nothing of a table with one row and nothing bold", function()
     equal(reading.line(a_table{ rows = { { "ap", "none" } } }), "")
   end)

@@ -286,3 +286,41 @@ describe("the project's results", function()
     check(count > 0, "there are results")
   end)
 end)
+
+describe("a damaged results file", function()
+  local whole = { table.concat(results_file.columns, ","),
+    "s,t,a,nDCG,0.5,0.25,0.75,by users,3,n,d,2026-01-01,moonrank x.lua",
+    "s,t,b,nDCG,0.125,,,,3,n,d,2026-01-01,moonrank x.lua" }
+
+  -- Reads the whole file after line `at` was changed by `change`, a function, or removed.
+  local function changed(at, change)
+    local lines = table.move(whole, 1, #whole, 1, {})
+    if at then lines[at] = change and change(lines[at]) or nil end
+    local path = files.new_path ".csv"
+    core.write_file(path, #lines > 0 and table.concat(lines, "\n") .. "\n" or "")
+    return results_file.read(path)
+  end
+  local function replaced(from, to) return function(line) return (line:gsub(from, to, 1)) end end
+
+  it("is an error that names the file, the line or row, and what was found", function()
+    equal(#changed(), 2)
+    local function refuses(at, change, ...) test.raises(function() changed(at, change) end, ".csv", ...) end
+    local empty = files.new_path ".csv"
+    core.write_file(empty, "")
+    test.raises(function() results_file.read(empty) end, empty, "empty")
+    core.write_file(empty, whole[1] .. "\n")
+    test.raises(function() results_file.read(empty) end, empty, "only its header")
+    refuses(1, replaced("low", "lower"), ":1:", "'lower'", "'low'")
+    refuses(1, replaced("value,low", "low,value"), ":1:", "'low'", "'value'")
+    refuses(1, replaced(",command", ""), ":")
+    refuses(3, replaced("0%.125", "good"), ":3:", "row 'b'", "'good'", "number")
+    refuses(3, replaced("0%.125", "nan"), ":3:", "row 'b'", "nan")
+    refuses(3, replaced("0%.125", "-inf"), ":3:", "row 'b'", "-inf")
+    refuses(3, replaced("0%.125", ""), ":3:", "row 'b'", "empty")
+    refuses(2, replaced("0%.25", "0.625"), ":2:", "row 'a'", "0.625", "0.5")
+    refuses(2, replaced("0%.75", "0.375"), ":2:", "row 'a'", "0.375", "0.5")
+    refuses(2, replaced("0%.75", ""), ":2:", "row 'a'", "high")
+    refuses(2, replaced("users,3", "users,three"), ":2:", "row 'a'", "'three'")
+    refuses(3, replaced("b,", "a,"), ":3:", "row 'a'", "twice", "2")
+  end)
+end)

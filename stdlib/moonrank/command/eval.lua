@@ -41,7 +41,7 @@ local declarations = {
   latex = { default = false, ignores = { "per_query", "markdown", "json" }, help = "print the table in LaTeX" },
   markdown = { default = false, ignores = { "per_query", "json" }, help = "print the table in Markdown" },
   json = { default = false, help = "print an object with means, and queries (-q) and tests (--compare) if asked for" },
-  csv = { default = "", path = "new file", help = "file for the values of each query" },
+  csv = { default = "", path = "output file", help = "file for the values of each query" },
   relevant = { type = "number", shown = "1", help = "-l: smallest grade of a relevant document" },
   alpha = { default = 0.05, least = 0, most = 1, help = "significance level of the tests of --compare" },
   seed = { default = 1, help = "seed of the tests and intervals of --compare" },

@@ -26,21 +26,6 @@ local function store_of(args, document)
   return ("%s/%s/runs.db"):format(results_folder(), document)
 end
 
--- Returns the reason why a store cannot be written at a path, or nil if it can. If the store does not exist, it can be
--- written if a file can be made in the nearest existing folder of its path.
-local function against_writing(path)
-  local above = path
-  while not core.file_exists(above) do above = above:match "^(.*)/[^/]*$" or "." end
-  if above == "" then above = "/" end
-  local is_there = above == path
-  local own = core.sha256(("%.17g"):format(core.clock())):sub(1, 8)
-  local probe = is_there and path or ("%s/.moonrank-%s"):format(above, own)
-  local file, why = io.open(probe, is_there and "r+b" or "wb")
-  if not file then return ("%s: cannot be written (%s)"):format(path, tostring(why):match "[^:]*$":sub(2)) end
-  file:close()
-  if not is_there then os.remove(probe) end
-end
-
 -- Returns the reason why a file is not a store, e.g. a text file; nil if it is a store or does not exist.
 local function against_content(path)
   local ok, why = check.attempt(store.look, path)
@@ -52,7 +37,7 @@ end
 -- as the option --store, for the error message.
 local function check_store(path, source, only_reads)
   local objection = paths.objection("new file", path) or against_content(path)
-    or not only_reads and against_writing(path)
+    or not only_reads and paths.unwritable(path)
   if objection then
     error(core.exit(2, ("%s: %s%s"):format(source, objection:find(path, 1, true) and "" or path .. ": ", objection)), 0)
   end

@@ -208,7 +208,12 @@ function M.make(results, o)
   local data = results:columns()
   check.choice(where, "by", o.by, data.params)
   local groups = data:groups(where, { o.by }, data:rows(where, o.where))
-  check.expect(#groups >= 2, where, ("the number of values of parameter '%s'"):format(o.by), #groups, "two or more")
+  local absent = left_out.without_done(results, where, o.by, o.where)
+  if #groups < 2 then
+    check.fail("%s: parameter '%s' has %d value%s with finished trials, expected two or more%s", where, o.by, #groups,
+      #groups == 1 and "" or "s",
+      #absent > 0 and (" (%s). results:trials() has the reasons"):format(table.concat(absent, "; ")) or "")
+  end
   local rows, p, levels, notes, left = {}, {}, {}, {}, left_out.note(results, where, o.where)
   local number, numbers, compared, cells = data:_column(where, "number"), {}, {}, 0
   local column, said = data:shown(where, o.value), choose.said()
@@ -235,8 +240,9 @@ function M.make(results, o)
       add_note(notes, note)
       local a, b = groups[i].key[1], groups[j].key[1]
       if #x < 2 then
-        check.fail("%s: %s = %s and %s have %d pair of trials that agree in all other parameters, expected two or more",
-          where, o.by, tostring(a), tostring(b), #x)
+        check.fail("%s: %s = %s and %s have %d pair%s of trials that agree in all other parameters, expected two or "
+          .. "more%s", where, o.by, tostring(a), tostring(b), #x, #x == 1 and "" or "s",
+          left and (" (%s)"):format(left) or "")
       end
       if o.lists then
         local units = #x
@@ -249,6 +255,7 @@ function M.make(results, o)
     end
   end
   table.insert(notes, 1, tested.line(o.test, o.correction))
+  table.move(absent, 1, #absent, #notes + 1, notes)
   notes = table.move(notes, 1, #notes, left and 2 or 1, { left })
   for _, note in ipairs(conventions.notes(results, data, compared, { o.value })) do notes[#notes + 1] = note end
   for i, each in ipairs(corrections[o.correction](p)) do rows[i][8] = each end

@@ -19,6 +19,33 @@ function M.are_states(list)
   return true
 end
 
+-- Returns the numbers of trials by state as text, such as "2 failed, 1 running".
+local function counts_text(counts)
+  local parts = {}
+  for _, state in ipairs(M.states) do
+    parts[#parts + 1] = counts[state] and ("%d %s"):format(counts[state], state) or nil
+  end
+  return table.concat(parts, ", ")
+end
+
+---Returns a line for each value of a parameter without a finished trial: "no trial of bound = mean is done: 2 failed".
+---@param where string                name of the function in errors
+---@param by string                   name of the parameter
+---@param wanted? table<string, any>  only trials with these parameter values count
+---@return string[]
+function M.without_done(results, where, by, wanted)
+  local all, found = results:columns(M.states), {}
+  local state_of = all:column(where, "state")
+  for _, group in ipairs(all:groups(where, { by }, all:rows(where, wanted))) do
+    local counts = {}
+    for _, row in ipairs(group.rows) do counts[state_of[row]] = (counts[state_of[row]] or 0) + 1 end
+    if not counts.done then
+      found[#found + 1] = ("no trial of %s = %s is done: %s"):format(by, tostring(group.key[1]), counts_text(counts))
+    end
+  end
+  return found
+end
+
 ---Returns a line that says how many trials a table leaves out by state (failed, pruned, ...); nil for none.
 ---@param where string                name of the function in errors
 ---@param wanted? table<string, any>  only trials with these parameter values count
@@ -32,11 +59,7 @@ function M.note(results, where, wanted, states)
     if not shown[state] then counts[state], left = (counts[state] or 0) + 1, left + 1 end
   end
   if left == 0 then return nil end
-  local parts = {}
-  for _, state in ipairs(M.states) do
-    parts[#parts + 1] = counts[state] and ("%d %s"):format(counts[state], state) or nil
-  end
-  return ("%d of %d trials are left out: %s"):format(left, #rows, table.concat(parts, ", "))
+  return ("%d of %d trials are left out: %s"):format(left, #rows, counts_text(counts))
 end
 
 ---Returns a line that says that cells or groups have unequal numbers of trials; nil if they are equal.

@@ -1,4 +1,5 @@
 -- Tests mr.args, which reads the options of a script from its command line.
+local core = require "moonrank.core"
 local files = require "tests.support.files"
 local test = require "moonrank.test"
 local says = require "tests.support.says"
@@ -60,6 +61,7 @@ describe("mr.args", function()
       folder = { "file", "lost", "fifo", "none" },
       ["data folder"] = { "file", "lost", "none" },
       ["new file"] = { "in", "lost", "fifo", "file/x", "lost/x", "file/x/y" },
+      ["output file"] = { "in", "lost", "fifo", "file/x", "lost/x", "file/x/y" },
       ["new folder"] = { "file", "lost", "fifo", "file/x", "lost/x" },
     }
     local right = {
@@ -67,6 +69,7 @@ describe("mr.args", function()
       folder = { "in" },
       ["data folder"] = { "in" },
       ["new file"] = { "file", "none", "none/x", "in/x" },
+      ["output file"] = { "file", "none", "none/x", "in/x" },
       ["new folder"] = { "in", "none", "none/x" },
     }
     for kind, names in pairs(wrong) do
@@ -83,6 +86,23 @@ describe("mr.args", function()
     end
     local pipe = { at = { default = "", path = "pipe" } }
     test.raises(function() read(pipe, {}) end, "mr.args{at = ...}", "path", "'pipe'")
+  end)
+  it("refuses an output file or folder that cannot be made, before the script begins, and leaves no file", function()
+    if not core.file_exists "/proc/self" then return test.skip "there is no /proc" end
+    for _, kind in ipairs{ "output file", "new folder" } do
+      for _, path in ipairs{ "/proc/x.html", "/proc/x/y.html" } do
+        local status, text = fails({ "--at", path }, { at = { default = "", path = kind } })
+        test.equal(status, 2)
+        says(text, "--at", path, "cannot be written", "/proc")
+        status, text = fails({}, { at = { default = path, path = kind } })
+        test.equal(status, 2)
+        says(text, "--at", path, "cannot be written")
+      end
+    end
+    local folder = files.new_folder()
+    read({ at = { default = "", path = "output file" } }, { "--at", folder .. "/new/x.html" })
+    read({ at = { default = "", path = "new folder" } }, { "--at", folder })
+    test.equal(core.list_folder(folder), {})
   end)
   it("names the refused path if it is relative, too long, empty or ends with a slash", function()
     local long = ("n"):rep(300)

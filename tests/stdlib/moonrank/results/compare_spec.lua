@@ -381,3 +381,26 @@ it("tables of results call a parameter differently if its name is that of anothe
   equal({ best.columns[1], best.columns[2], best.columns[3] }, { "p", "parameter trials", "trials" })
   equal(s:pivot{ rows = "mean", columns = "p" }.columns, { "mean", "0.10000000000000001", "0.1000000001" })
 end)
+
+it("results:compare says which trials failed, in its error and below its table", function()
+  local function of(name, fails, bounds)
+    return study(name, function(trial)
+      if fails(trial) then error "no luck" end
+      return { ndcg = trial.fold + #trial.bound / 8 }
+    end, { bound = mr.choice(bounds), fold = mr.range(1, 3) })
+  end
+  local function only_none(trial) return trial.bound ~= "none" end
+  raises(function() of("one left", only_none, { "none", "jump" }):compare{ by = "bound" } end, "'bound'", "1 value",
+    "bound = jump", "3 failed")
+  raises(function() of("none left", function() return true end, { "none", "jump" }):compare{ by = "bound" } end,
+    "'bound'", "0 values", "bound = none", "bound = jump", "3 failed")
+  local table_of = tostring(of("two left", function(trial) return trial.bound == "jump" end,
+    { "none", "jump", "minmax" }):compare{ by = "bound" })
+  says(table_of, "3 of 9 trials", "3 failed", "bound = jump")
+  local some = of("some", function(trial) return trial.bound == "jump" and trial.fold > 1 end, { "none", "jump" })
+  raises(function() some:compare{ by = "bound" } end, "bound = jump and none", "1 pair", "2 of 6 trials", "2 failed")
+  some = of("others", function(trial) return trial.bound == "jump" and trial.fold > 2 end, { "none", "jump" })
+  local text = tostring(some:compare{ by = "bound" })
+  says(text, "1 of 6 trials", "1 failed")
+  check(not text:find("no trial of", 1, true), text)
+end)
