@@ -27,6 +27,21 @@ FOUND = {
     "resume": ("How does training continue after it was interrupted?", "Training and checkpoints"),
     "patience": ("mr.FitOptions.patience",),
 }
+# what a newcomer types, and a name that must be among the first three hits
+FIRST = {
+    "precision@10": "mr.metrics.precision",
+    "recall@20": "mr.metrics.recall",
+    "MAP@10": "Glossary: AP",
+    "learning-rate": "Glossary: Learning rate",
+    "k-fold": "mr.Ratings:folds",
+    "overfit": "mr.FitOptions.patience",
+    "x:sum()": "mr.Tensor:sum",
+    "loss:backward()": "mr.Tensor:backward",
+    "~=": "Lua in ten minutes",
+    "ndgc": "mr.metrics.ndcg",
+    "mean reciprocal rank": "mr.metrics.rr",
+    "expected reciprocal rank": "mr.metrics.err",
+}
 
 
 def search(browser, text):
@@ -55,6 +70,14 @@ def check_search(browser):
         for title in titles:
             browser.until(f"{NAMES}.includes({json.dumps(title)})", f"'{text}' does not find '{title}'")
         browser.until(f"new Set({ROWS}).size === {HITS}.length", f"'{text}' has equal hits")
+    for text, name in FIRST.items():
+        search(browser, text)
+        browser.until(f"{HITS}.length > 0 && {NAMES}.slice(0, 3).includes({json.dumps(name)})",
+                      f"'{text}' does not find '{name}' among the first three")
+    # A text of many words is pasted, as by a mistake: the search must not block the page.
+    browser.until("(() => { const field = document.getElementById('q'), began = performance.now(); "
+                  "field.value = 'metric loss list fold bound '.repeat(400); field.oninput(); "
+                  "return performance.now() - began < 1000; })()", "a search of 2000 words takes longer than a second")
     search(browser, "minmax")
     browser.until(f"{HITS}[0].textContent.includes('(M - min)')", "minmax is not described by its formula")
     search(browser, "qqzzq")

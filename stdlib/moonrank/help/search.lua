@@ -22,13 +22,19 @@ local function occurrences(text, word)
   end
 end
 
--- Maps words that users search for to the word that the documentation uses instead.
+-- Maps words that users search for to the word that the documentation uses instead. If the key has several words, the
+-- words of its value replace them in a search.
 M.synonyms = { minibatch = "batch_size", mini_batch = "batch_size", batchsize = "batch_size",
   regularization = "decay", regularisation = "decay", dataframe = "table",
   hyperparameter = "sweep", tuning = "sweep", stopping = "patience", embedding = "factors", optimiser = "optimizer",
   ["ctrl+c"] = "ctrl-c", ["control-c"] = "ctrl-c", label = "grade", query = "list", normalization = "normalize",
   normalisation = "normalize", truncation = "cutoff",
-  standardization = "standardize", factorization = "factorisation", overfitting = "patience", autograd = "backward",
+  standardization = "standardize", factorization = "factorisation", overfitting = "patience", overfit = "patience",
+  autograd = "backward", ["~="] = "lua", ["!="] = "lua", ["early stopping"] = "patience",
+  ["reciprocal rank"] = "metric rr", ["mean reciprocal rank"] = "metric rr",
+  ["expected reciprocal rank"] = "metric err", ["average precision"] = "metric ap",
+  ["mean average precision"] = "metric ap", ["cross validation"] = "folds", ["k-fold"] = "folds",
+  ["leave one out"] = "folds",
   implicit = "interactions", feedback = "interactions", mrr = "rr", map = "ap", lambdamart = "trees",
   -- names of PyTorch, NumPy and scikit-learn
   dataloader = "batches", train_test_split = "split", gridsearchcv = "sweep", randomizedsearchcv = "sweep",
@@ -41,9 +47,34 @@ M.synonyms = { minibatch = "batch_size", mini_batch = "batch_size", batchsize = 
 -- replaced by "y".
 M.endings = { "ies", "es", "s", "ing", "ed" }
 
--- Returns all forms of a search word: the word, its stems ("batch" for "batches"), and synonyms of these.
+-- Largest number of words of a search that count. More would only make it slow.
+local most_words <const> = 12
+
+-- Returns the words of a search in lower case. Words that have a synonym together, such as "mean reciprocal rank", are
+-- replaced by it, the longest first.
+local function words_of(topic)
+  local all, words = {}, {}
+  for word in topic:lower():gmatch "%S+" do
+    all[#all + 1] = word
+    if #all == most_words then break end
+  end
+  local i = 1
+  while i <= #all do
+    local last, word = i, all[i]
+    for j = math.min(#all, i + 2), i + 1, -1 do
+      local together = M.synonyms[table.concat(all, " ", i, j)]
+      if together and last == i then last, word = j, together end
+    end
+    for each in word:gmatch "%S+" do words[#words + 1] = each end
+    i = last + 1
+  end
+  return words
+end
+
+-- Returns all forms of a search word: the word, the word without a cutoff ("recall" for "recall@20"), its stems
+-- ("batch" for "batches"), and synonyms of all these.
 local function forms_of(word)
-  local forms = { word }
+  local forms = { word, word:match "^(%a[%w_]*)@%d+$" }
   for _, ending in ipairs(M.endings) do
     local stem = word:sub(1, -#ending - 1)
     if #stem >= 3 and word:sub(-#ending) == ending then forms[#forms + 1] = ending == "ies" and stem .. "y" or stem end
@@ -98,8 +129,8 @@ end
 -- Returns the documents that contain every word of `topic`, or with `any` one of them, with their scores. Several words
 -- also match as one name: "batch size" matches batch_size.
 local function matching(documents, topic, any)
-  local hits, words, joined = {}, {}, nil
-  for word in topic:lower():gmatch "%S+" do words[#words + 1] = forms_of(word) end
+  local hits, words, joined = {}, words_of(topic), nil
+  for i, word in ipairs(words) do words[i] = forms_of(word) end
   if #words > 1 then joined = topic:lower():match "^%s*(.-)%s*$":gsub("%s+", "_") end
   for _, document in ipairs(documents) do
     local total, missing, option = 0, false, nil
@@ -120,6 +151,20 @@ local function matching(documents, topic, any)
   return hits
 end
 
+---Returns a topic with blanks in place of dots, parentheses, underscores, hyphens and cutoffs. Of a method or
+---field of a variable, such as loss.item(), it returns only the name after the dot. Single letters are left out if the
+---topic has other words.
+---Example: `require "moonrank.help.search".divided "x:sum()"   --> sum`
+function M.divided(topic)
+  local words, long = {}, {}
+  topic = topic:match "^%s*[%w_]+[.:]([%w_]+)%s*[()]*%s*$" or topic
+  for word in topic:gsub("@%d+", " "):gsub("[()._@/-]", " "):gmatch "%S+" do
+    words[#words + 1] = word
+    if #word > 1 then long[#long + 1] = word end
+  end
+  return table.concat(#long > 0 and long or words, " ")
+end
+
 ---Returns the documents that contain every word of a topic, the best first. If there are none, returns the documents
 ---that contain at least one of its words. Synonyms and stems of a word count, too, with a lower score.
 ---@param documents mr.help.Document[]
@@ -127,8 +172,9 @@ end
 ---@return { path: string, summary: string, score: integer }[]
 function M.find(documents, topic)
   local hits = matching(documents, topic:gsub("[()]", " "), false)
-  -- If nothing was found, "loss.item" is searched as "loss" and "item". A topic that begins with "mr." is not divided.
-  if #hits == 0 and not topic:find "^mr%." then hits = matching(documents, topic:gsub("[()._]", " "), false) end
+  -- If nothing was found, the parts of words such as "loss.item" are searched. A topic that begins with "mr." is not
+  -- divided.
+  if #hits == 0 and not topic:find "^mr%." then hits = matching(documents, M.divided(topic), false) end
   if #hits == 0 then hits = matching(documents, topic, true) end
   table.sort(hits, function(a, b)
     if a.score ~= b.score then return a.score > b.score end

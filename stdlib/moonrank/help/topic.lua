@@ -11,6 +11,7 @@ local M = {}
 ---Example: `require "moonrank.help.topic".plain 'mr.losses.ndcg{bound = "minmax"}'   --> mr.losses.ndcg`
 ---Example: `require "moonrank.help.topic".plain "ratings:folds{k = 5}[1].train"   --> ratings:folds.train`
 function M.plain(topic)
+  if not topic:find "[%w\128-\255]" then return topic:match "^%s*(.-)%s*$" end  -- an operator, such as ~=
   local name = topic:gsub("%b()", ""):gsub("%b{}", ""):gsub("%b[]", "")
   return name:match "^[%s?]*([^({%[\"'=]*)":match "^(.-)[%s.:]*$"
 end

@@ -168,6 +168,19 @@ describe("help", function()
     test.check(not help.text("parameters of trials"):find("mr.sweep.Sampler", 1, true),
       "a class that stays within the library is shown")
   end)
+  it("finds metrics with a cutoff, words with hyphens, code, operators, and names of several words", function()
+    for topic, name in pairs{ ["MAP@10"] = "mr.metrics.ap", ["precision@7"] = "mr.metrics.precision",
+      ["learning-rate"] = "Learning rate", ["k-fold"] = "mr.Ratings:folds", overfit = "patience",
+      ["rows:sum()"] = "mr.Lists:sum", ["y:backward()"] = "mr.Tensor:backward", ["~="] = '"guide/lua"',
+      ["!="] = '"guide/lua"', ["mean reciprocal rank"] = "mr.metrics.rr", ["leave-one-out"] = "mr.Ratings:folds" } do
+      has(help.text(topic), name)
+    end
+    local text = help.text "mean reciprocal rank"
+    test.check(text:find("mr.metrics.rr", 1, true) < (text:find("mr.metrics.err", 1, true) or #text), text)
+    local began = os.clock()
+    pcall(help.text, ("metric loss list fold bound "):rep(400))
+    test.check(os.clock() - began < 2, "a search of 2000 words is slow")
+  end)
   it("finds options and pages by words of several names and by other words", function()
     local function first(topic) return help.text(topic):match "\n\n  ([%w_.:]+)" end
     for _, topic in ipairs{ "batch size", "Batch Size", "batch_size", "batchsize", "minibatch" } do
