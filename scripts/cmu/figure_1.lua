@@ -3,12 +3,10 @@
 -- learning rate 0.001, and Adam, which "does not fit well". Data, models and runs are shared with table_1.lua.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local queries, figure = dofile(here .. "queries.lua"), dofile(here .. "../thesis/figure.lua")
+local queries = dofile(here .. "queries.lua")
 local experiment, protocol = mr.experiment, queries.protocol
 
-local own = figure.options("figure_1", {})
-own.out.default = "results/cmu/figure_1.svg"
-local args = queries.args(own)
+local args = queries.args(experiment.figure_options({}, "results/cmu/figure_1.svg"))
 local networks = { "RankNet", "DirectRanker", "Class NN" }
 local recipes = { { "paper", "SGD, 0.001", "dashed" }, { "sgd", "SGD, best rate", "dotted" },
   { "adam", "Adam, best rate", "solid" } }
@@ -26,7 +24,8 @@ local function curve(results, where, name)
 end
 
 local titles = { loss = "cross entropy in training", ["valid_" .. protocol.metric] = "validation nDCG@10" }
-local panels = { columns = #args.sets, title = figure.title(args), width = 520 * #args.sets, height = 760 }
+local panels = { columns = #args.sets, title = args.made_up and "Made-up data" or nil, width = 520 * #args.sets,
+  height = 760 }
 local records, parts, curves = {}, {}, {}
 for i, name in ipairs(args.sets) do
   local set, results = queries.set(args, name), queries.runs(args, name)
@@ -72,7 +71,7 @@ for i in ipairs(args.sets) do
   end
   local first, last = curves[i]["RankNetpaperloss"], curves[i]["RankNetadamloss"]
   parts[i] = ("On %s RankNet's loss goes from %.3f to %.3f by descent at 0.001 and from %.3f to %.3f by Adam."):format(
-    figure.said(curves[i].set.title), first[1], first[#first], last[1], last[#last])
+    (curves[i].set.title:gsub("^MSLR slice", "the %0")), first[1], first[#first], last[1], last[#last])
 end
 local text = [[
 The figure shows the cross entropy while parameters change (above) and nDCG@10 on validation (below) by epoch, means

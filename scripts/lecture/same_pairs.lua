@@ -5,14 +5,12 @@
 -- against its number of wrongly ordered pairs. RR and AP count only the highest rating as relevant.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local published, figure = dofile(here .. "published.lua"), dofile(here .. "../thesis/figure.lua")
+local published = dofile(here .. "published.lua")
 
-local own = figure.options("same_pairs", {
+local args = mr.args(mr.experiment.figure_options({
   ratings = { default = published.ratings, least = 0, most = 100, help = "of the documents, 2 to 7 of them" },
   smoke = { default = false, sets = { ratings = { 2, 4, 3 } }, help = "three documents, to see that it runs" },
-})
-own.out.default = "results/lecture/same_pairs.svg"
-local args = mr.args(own)
+}, "results/lecture/same_pairs.svg"))
 local n = #args.ratings
 if n < 2 or n > 7 then error("--ratings: expected 2 to 7 of them", 0) end
 

@@ -5,15 +5,13 @@
 -- equal this amount. The figure plots the best, mean and worst nDCG and share of correctly ordered pairs against RMSE.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local published, figure = dofile(here .. "published.lua"), dofile(here .. "../thesis/figure.lua")
+local published = dofile(here .. "published.lua")
 
-local own = figure.options("same_rmse", {
+local args = mr.args(mr.experiment.figure_options({
   ratings = { default = published.scores, least = 0, most = 100, help = "of the items, 2 to 10 of them" },
   points = { default = 41, least = 2, help = "errors from 0 to 2" },
   smoke = { default = false, sets = { points = 5 }, help = "few points, to see that it runs" },
-})
-own.out.default = "results/lecture/same_rmse.svg"
-local args = mr.args(own)
+}, "results/lecture/same_rmse.svg"))
 local n = #args.ratings
 if n < 2 or n > 10 then error("--ratings: expected 2 to 10 of them", 0) end
 

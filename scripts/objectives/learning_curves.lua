@@ -10,15 +10,12 @@ local code, experiment = dofile(here .. "code.lua"), mr.experiment
 local training = code.training
 local protocol = training.protocol
 
-local args = training.args{
+local args = training.args(experiment.figure_options({
   recipe = { default = "paper", choices = { "paper", "code" },
     help = "our protocol, on the data sets' official folds, or what the authors' code does, on random splits" },
   seed = { default = 1, help = "of networks; recipe code: the first of three, of splits and networks" },
   sets = { default = { "mq2008", "mslr" }, choices = protocol.set_names, distinct = true, help = "which data" },
-  out = { path = "new file", default = "results/objectives/learning_curves.svg", endings = { ".svg", ".png", ".pdf" },
-    help = "file of the figure" },
-  show = { default = false, help = "draw it in the terminal as well" },
-}
+}, "results/objectives/learning_curves.svg"))
 
 local number_of = {
   mq2008 = { MseNetBatched = "1a", RankNet = "1b", ApproxNDCGBatched = "2", ApproxNDCGQbQ = "3",
