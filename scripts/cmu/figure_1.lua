@@ -3,12 +3,10 @@
 -- learning rate 0.001, and Adam, which "does not fit well". Data, models and runs are shared with table_1.lua.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local queries, figure = dofile(here .. "queries.lua"), dofile(here .. "../thesis/figure.lua")
+local queries = dofile(here .. "queries.lua")
 local experiment, protocol = mr.experiment, queries.protocol
 
-local own = figure.options("figure_1", {})
-own.out.default = "results/cmu/figure_1.svg"
-local args = queries.args(own)
+local args = queries.args(experiment.figure_options({}, "results/cmu/figure_1.svg"))
 local networks = { "RankNet", "DirectRanker", "Class NN" }
 local recipes = { { "paper", "SGD, 0.001", "dashed" }, { "sgd", "SGD, best rate", "dotted" },
   { "adam", "Adam, best rate", "solid" } }
@@ -26,9 +24,9 @@ local function curve(results, where, name)
 end
 
 local titles = { loss = "cross entropy in training", ["valid_" .. protocol.metric] = "validation nDCG@10" }
-local panels, lines, parts =
-  { columns = #args.sets, title = figure.title(args), width = 520 * #args.sets, height = 760 }, {}, {}
-local curves = {}
+local panels = { columns = #args.sets, title = args.made_up and "Made-up data" or nil, width = 520 * #args.sets,
+  height = 760 }
+local records, parts, curves = {}, {}, {}
 for i, name in ipairs(args.sets) do
   local set, results = queries.set(args, name), queries.runs(args, name)
   curves[i] = { set = set, results = results }
@@ -49,52 +47,42 @@ for _, what in ipairs{ "loss", "valid_" .. protocol.metric } do
   for i in ipairs(args.sets) do panels[#panels + 1] = curves[i][what] end
 end
 
--- Number of training runs behind each row of the table, by data set, network and training recipe. A cell of the table
--- is the mean over these runs, with an interval by Student's t if there are several runs.
-local counted = {}
-local cells = experiment.cells("Student's t over folds and seeds",
-  function(row) return counted[row[1] .. row[2] .. row[3]] end)
-local function note(r, results, where, best)
-  local values, trials = { {}, {}, {}, {}, {} }, experiment.runs(results, where)
+-- Returns the table's row of a network under a recipe: first and last loss, and first, best and last nDCG@10 on
+-- validation. Each is that of the mean curve, with an interval by Student's t over the training runs, if several.
+local function row_of(one, system, recipe)
+  local loss, ndcg = one[system .. recipe[1] .. "loss"], one[system .. recipe[1] .. "valid_" .. protocol.metric]
+  local values, best = { {}, {}, {}, {}, {} }, 1
+  for epoch, value in ipairs(ndcg) do best = value > ndcg[best] and epoch or best end
+  local trials = experiment.runs(one.results, { system = protocol.title(system, recipe[1]) })
   for t, trial in ipairs(trials) do
-    local reports = results:reports(trial.number)
-    local loss, ndcg = reports.loss.values, reports["valid_" .. protocol.metric].values
-    for c, value in ipairs{ loss[1], loss[#loss], ndcg[1], ndcg[best], ndcg[#ndcg] } do values[c][t] = value end
+    local reports = one.results:reports(trial.number)
+    local a, b = reports.loss.values, reports["valid_" .. protocol.metric].values
+    for c, value in ipairs{ a[1], a[#a], b[1], b[best], b[#b] } do values[c][t] = value end
   end
-  local row = lines[r]
-  counted[row[1] .. row[2] .. row[3]] = #trials
-  for c, column in ipairs{ "loss, first", "loss, last", "nDCG@10, first", "best", "last" } do
-    cells:note(r, column, experiment.over_runs(values[c]))
-  end
+  local function cell(c, value) return { value, table.unpack(experiment.over_runs(values[c]) or {}) } end
+  return { data = one.set.title, network = system, training = recipe[2], runs = #trials,
+    ["loss, first"] = cell(1, loss[1]), ["loss, last"] = cell(2, loss[#loss]), ["nDCG@10, first"] = cell(3, ndcg[1]),
+    best = cell(4, ndcg[best]), epoch = best, last = cell(5, ndcg[#ndcg]) }
 end
 
--- Adds a row per network and training recipe (optimizer and learning rate): the first and last loss, and the first,
--- best and last nDCG@10 on validation.
 for i in ipairs(args.sets) do
-  for _, system in ipairs(networks) do
-    for _, recipe in ipairs(recipes) do
-      local loss, ndcg = curves[i][system .. recipe[1] .. "loss"],
-        curves[i][system .. recipe[1] .. "valid_" .. protocol.metric]
-      local best = 1
-      for epoch, value in ipairs(ndcg) do best = value > ndcg[best] and epoch or best end
-      lines[#lines + 1] = { curves[i].set.title, system, recipe[2], loss[1], loss[#loss], ndcg[1], ndcg[best], best,
-        ndcg[#ndcg] }
-      note(#lines, curves[i].results, { system = protocol.title(system, recipe[1]) }, best)
-    end
+  for _, at in ipairs(experiment.combinations{ { "network", networks }, { "recipe", recipes } }) do
+    records[#records + 1] = row_of(curves[i], at.network, at.recipe)
   end
   local first, last = curves[i]["RankNetpaperloss"], curves[i]["RankNetadamloss"]
   parts[i] = ("On %s RankNet's loss goes from %.3f to %.3f by descent at 0.001 and from %.3f to %.3f by Adam."):format(
-    figure.said(curves[i].set.title), first[1], first[#first], last[1], last[#last])
+    (curves[i].set.title:gsub("^MSLR slice", "the %0")), first[1], first[#first], last[1], last[#last])
 end
 local text = [[
 The figure shows the cross entropy while parameters change (above) and nDCG@10 on validation (below) by epoch, means
 over folds and seeds. The cross entropy is that of pairs for RankNet and DirectRanker and of documents for the
 classifier, so that their heights do not compare; DirectRanker's cannot fall below log(1 + 1/e) = 0.313.]]
 return experiment.finish(args, mr.plot.facets(panels), text .. "\n\n" .. table.concat(parts, "\n"),
-  experiment.named("", mr.table{ rows = lines,
-    columns = { "data", "network", "training", "loss, first", "loss, last", "nDCG@10, first", "best", "epoch", "last" },
-    formats = { ["loss, first"] = "%.4f", ["loss, last"] = "%.4f", ["nDCG@10, first"] = "%.4f", best = "%.4f",
-    last = "%.4f" } }, cells, [[
+  experiment.table{ records = records, by = "Student's t over folds and seeds",
+    runs = function(each) return each.runs end,
+    columns = { { "data" }, { "network" }, { "training" }, { "loss, first", format = "%.4f" },
+      { "loss, last", format = "%.4f" }, { "nDCG@10, first", format = "%.4f" }, { "best", format = "%.4f" },
+      { "epoch" }, { "last", format = "%.4f" } }, legend = [[
 loss: cross entropy on training data, first: in the first epoch, last: in the last; nDCG@10, first: on validation
 after the first epoch; best: the largest; epoch: its number; last: after the last epoch. All are means over folds and
-seeds.]]))
+seeds.]] })

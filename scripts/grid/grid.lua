@@ -13,12 +13,9 @@ local training, experiment = dofile(here .. "training.lua"), mr.experiment
 local cells_of, picture, findings = dofile(here .. "cells.lua"), dofile(here .. "picture.lua"),
   dofile(here .. "findings.lua")
 
-local args = training.args({
-  out = { path = "output file", default = "results/grid/grid.svg", endings = { ".svg", ".png", ".pdf" },
-    help = "file of the figure" },
-  show = { default = false, help = "draw it in the terminal as well" },
+local args = training.args(experiment.figure_options({
   orders = { default = 200000, least = 1, help = "random choices of signs of each permutation test" },
-}, { orders = 1000 })
+}, "results/grid/grid.svg"), { orders = 1000 })
 
 training.prepare(args)
 local grids, plain, left = {}, {}, {}

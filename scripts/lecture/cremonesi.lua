@@ -9,14 +9,11 @@ local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local experiment, predictors, protocol = mr.experiment, dofile(here .. "predictors.lua"), dofile(here .. "protocol.lua")
 
-local args = experiment.args({
+local args = experiment.args(experiment.figure_options({
   seed = { default = 1, help = "seed of folds, models and the items that are drawn" },
   unseen = { default = 100, least = 1, most = 1000, help = "items that the user has not rated beside each test item" },
   head = { default = 0.33, least = 0, most = 0.9, help = "share of the ratings that the long tail leaves out" },
-  out = { path = "output file", default = "results/lecture/cremonesi.svg", endings = { ".svg", ".png", ".pdf" },
-    help = "file of the figure" },
-  show = { default = false, help = "draw it in the terminal as well" },
-}, { document = "lecture" })
+}, "results/lecture/cremonesi.svg"), { document = "lecture" })
 local ratings, title = protocol.ratings(args)
 local tail, in_head = predictors.long_tail(ratings, args.head)
 local folds, seed, unseen = args.smoke and 1 or protocol.folds, args.seed, args.unseen

@@ -5,15 +5,13 @@
 -- against its number of wrongly ordered pairs. RR and AP count only the highest rating as relevant.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local published, figure = dofile(here .. "published.lua"), dofile(here .. "../thesis/figure.lua")
+local published = dofile(here .. "published.lua")
 
-local own = figure.options("same_pairs", {
+local args = mr.args(mr.experiment.figure_options({
   ratings = { default = published.ratings, least = 0, most = 100, count = { 2, 7 },
     help = "of the documents, at least two different ones" },
   smoke = { default = false, sets = { ratings = { 2, 4, 3 } }, help = "three documents, to see that it runs" },
-})
-own.out.default = "results/lecture/same_pairs.svg"
-local args = mr.args(own)
+}, "results/lecture/same_pairs.svg"))
 local n = #args.ratings
 if math.min(table.unpack(args.ratings)) == math.max(table.unpack(args.ratings)) then
   mr.exit(2, ("--ratings: expected at least two different ratings, got only %d"):format(args.ratings[1]))

@@ -5,16 +5,14 @@
 -- equal this amount. The figure plots the best, mean and worst nDCG and share of correctly ordered pairs against RMSE.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local published, figure = dofile(here .. "published.lua"), dofile(here .. "../thesis/figure.lua")
+local published = dofile(here .. "published.lua")
 
-local own = figure.options("same_rmse", {
+local args = mr.args(mr.experiment.figure_options({
   ratings = { default = published.scores, least = 0, most = 100, count = { 2, 10 },
     help = "of the items, at least two different ones" },
   points = { default = 41, least = 2, help = "errors from 0 to 2" },
   smoke = { default = false, sets = { points = 5 }, help = "few points, to see that it runs" },
-})
-own.out.default = "results/lecture/same_rmse.svg"
-local args = mr.args(own)
+}, "results/lecture/same_rmse.svg"))
 local n = #args.ratings
 if math.min(table.unpack(args.ratings)) == math.max(table.unpack(args.ratings)) then
   mr.exit(2, ("--ratings: expected at least two different ratings, got only %d"):format(args.ratings[1]))

@@ -10,16 +10,12 @@ local code, experiment = dofile(here .. "code.lua"), mr.experiment
 local training = code.training
 local protocol = training.protocol
 
-local args = training.args{
+local args = training.args(experiment.figure_options({
   recipe = { default = "paper", choices = { "paper", "code" },
     help = "our protocol, on the data sets' official folds, or what the authors' code does, on random splits" },
   seed = { default = 1, help = "of networks; recipe code: the first of three, of splits and networks" },
   sets = { default = { "mq2008", "mslr" }, choices = protocol.set_names, distinct = true, help = "which data" },
-  out = { path = "output file", default = "results/objectives/learning_curves.svg",
-    endings = { ".svg", ".png", ".pdf" },
-    help = "file of the figure" },
-  show = { default = false, help = "draw it in the terminal as well" },
-}
+}, "results/objectives/learning_curves.svg"))
 
 local number_of = {
   mq2008 = { MseNetBatched = "1a", RankNet = "1b", ApproxNDCGBatched = "2", ApproxNDCGQbQ = "3",
@@ -68,37 +64,33 @@ end
 local sets = {}
 for i, name in ipairs(args.sets) do sets[i] = training.set(args, name) end
 
-local counted = {}  -- number of training runs behind a row of the table, by data set and algorithm
-local by = "Student's t over " .. (args.recipe == "code" and "seeds" or "folds")
-local cells = experiment.cells(by, function(row) return counted[row[2] .. row[3]] end)
-
--- Adds to row `r` of the table the intervals over training runs of five values: the first and last training loss, and
--- the first, lowest (epoch `at`) and last held-out loss.
-local function note(r, results, runs, at)
+-- Returns a row of the table: the first and last training loss, and the first, lowest (epoch `at`) and last held-out
+-- loss of the mean curves `a` and `b`, with intervals over the training runs.
+local function row_of(results, runs, a, b, at)
   local values = { {}, {}, {}, {}, {} }
   for t, run in ipairs(runs) do
-    local a, b = results:per_list(run.number, "training"):totable(), results:per_list(run.number, "held_out"):totable()
-    for c, x in ipairs{ a[1], a[#a], b[1], b[at], b[#b] } do values[c][t] = x end
+    local x, y = results:per_list(run.number, "training"):totable(), results:per_list(run.number, "held_out"):totable()
+    for c, value in ipairs{ x[1], x[#x], y[1], y[at], y[#y] } do values[c][t] = value end
   end
-  for c, name in ipairs{ "training, first", "training, last", "held out, first", "lowest", "held out, last" } do
-    cells:note(r, name, experiment.over_runs(values[c]))
-  end
+  local function cell(c, value) return { value, table.unpack(experiment.over_runs(values[c]) or {}) } end
+  return { runs = #runs, ["training, first"] = cell(1, a[1]), ["training, last"] = cell(2, a[#a]),
+    ["held out, first"] = cell(3, b[1]), lowest = cell(4, b[at]), ["at epoch"] = at,
+    ["held out, last"] = cell(5, b[#b]) }
 end
 
-local panels, rows, rising, gaps = { columns = 4, width = 1280, legend = "legend" }, {}, {}, {}
+local panels, records, rising, gaps = { columns = 4, width = 1280, legend = "legend" }, {}, {}, {}
 for _, set in ipairs(sets) do
   local results, names, runs_of = study_of(set)
   for _, algorithm in ipairs(names) do
     local runs, number = runs_of(algorithm), not args.smoke and number_of[set.name][algorithm]
     local a, b = mean_curve(results, runs, "training"), mean_curve(results, runs, "held_out")
     local at, rises = lowest(b)
-    local figure_text = number and "Figure " .. number or "no figure"
-    panels[#panels + 1] = mr.plot.lines{ title = ("%s\n%s, %s"):format(algorithm, figure_text, set.title),
+    local record = row_of(results, runs, a, b, at)
+    record.figure, record.data, record.algorithm = number and "Figure " .. number or "no figure", set.title, algorithm
+    records[#records + 1] = record
+    panels[#panels + 1] = mr.plot.lines{ title = ("%s\n%s, %s"):format(algorithm, record.figure, set.title),
       xlabel = "epoch", ylabel = "loss",
       series = { { name = "training", y = a, color = 1 }, { name = "held out", y = b, color = 2 } } }
-    rows[#rows + 1] = { figure_text, set.title, algorithm, a[1], a[#a], b[1], b[at], at, b[#b] }
-    note(#rows, results, runs, at)
-    counted[set.title .. algorithm] = #runs
     if rises then rising[#rising + 1] = ("%s on %s"):format(algorithm, set.said) end
     gaps[set.name .. algorithm] = b[#b] - a[#a]
   end
@@ -135,19 +127,16 @@ which are minimised. Two pairs of curves are not on one scale: RankNet trains on
 as many, and its held-out loss counts each pair once; NeuralNDCG query by query counts queries without relevant
 documents as 0 in training only]],
 }
-local formats = {}
-for _, name in ipairs{ "training, first", "training, last", "held out, first", "lowest", "held out, last" } do
-  formats[name] = "%#.4g"
-end
-
 return experiment.finish(args, mr.plot.facets(panels), ([[
 The figure shows the loss by epoch on the training part and on a part that is held out, %s. %s After the last epoch
 the held-out loss is above the training loss by these amounts, in batches and query by query: %s.%s]]):format(
     how[args.recipe], rises_text(), gaps_text(),
     args.smoke and ""
       or "\nThe paper reads its figures as overfitting in batches that training query by query alleviates."),
-  experiment.named("", mr.table{ rows = rows, formats = formats, columns = { "figure", "data", "algorithm",
-  "training, first", "training, last",
-    "held out, first", "lowest", "at epoch", "held out, last" } }, cells, [[
+  experiment.table{ records = records, runs = function(each) return each.runs end,
+    by = "Student's t over " .. (args.recipe == "code" and "seeds" or "folds"),
+    columns = { { "figure" }, { "data" }, { "algorithm" }, { "training, first", format = "%#.4g" },
+      { "training, last", format = "%#.4g" }, { "held out, first", format = "%#.4g" }, { "lowest", format = "%#.4g" },
+      { "at epoch" }, { "held out, last", format = "%#.4g" } }, legend = [[
 training: loss on the training part, a mean over an epoch while the network changes; held out: loss on a part that is
-held out; first, last: epoch; lowest: least held-out loss; at epoch: its epoch.]]))
+held out; first, last: epoch; lowest: least held-out loss; at epoch: its epoch.]] })

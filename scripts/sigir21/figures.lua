@@ -2,11 +2,11 @@
 -- figures, columns of panels are methods and data sets, rows of panels are evaluation metrics.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local models, figure = dofile(here .. "models.lua"), dofile(here .. "../thesis/figure.lua")
+local models = dofile(here .. "models.lua")
 local analysis, title = models.analysis, models.training.title
 
 local M = { analysis = analysis, metrics = models.protocol.metrics, rows = models.rows,
-  title = title, heading = figure.title }
+  title = title }
 
 local kind_titles = { lambda = "LambdaRank", listwise = "Listwise" }
 M.kind_words = { lambda = "LambdaRank", listwise = "listwise losses" }
@@ -32,11 +32,13 @@ function M.missing(args)
   return found and ("\n\n%s A loss is shown at the best of the learning rates that were run."):format(found) or ""
 end
 
+---Returns the title of a figure if its data are made up, else nil.
+function M.heading(args) return args.made_up and "Made-up data" or nil end
+
 ---Parses the command line of a figure's script. `number` is the figure's number, for the name of its
 ---picture file.
 function M.args(number)
-  local own = figure.options("figure_" .. number, {})
-  own.out.default = ("results/sigir21/figure_%s.svg"):format(number)
+  local own = mr.experiment.figure_options({}, ("results/sigir21/figure_%s.svg"):format(number))
   return models.args(own, { smoke = { nsr = { 1, 2 } } })
 end
 
@@ -110,7 +112,7 @@ end
 ---returns a panel; `title` is nil except in the first panel of a column. `height` is that of a panel.
 function M.grid(args, columns, metrics, height, draw)
   local panels = { columns = #columns, width = math.max(260 * #columns, 600), height = height * #metrics + 90,
-    title = figure.title(args) }
+    title = M.heading(args) }
   for r, metric in ipairs(metrics) do
     for _, column in ipairs(columns) do panels[#panels + 1] = draw(column, metric, r == 1 and column.heading or nil) end
   end

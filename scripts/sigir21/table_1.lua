@@ -44,22 +44,20 @@ local function statistics(set)
   return { title = set.title, users = users, items = items, ratings = ratings, density = ratings / (users * items) }
 end
 
--- The paper prints a density with five decimals, so that rounding changes it by at most 0.000005.
-local tolerance = { users = 0, items = 0, ratings = 0, density = 0.000005 }
-local columns, records, compared, same = { { "data", "title" } }, {}, 0, 0
-for _, key in ipairs{ "users", "items", "ratings", "density" } do
+local fields, columns, records = { "users", "items", "ratings", "density" }, { { "data", "title" } }, {}
+for _, key in ipairs(fields) do
   local format = key == "density" and "%.5f" or "%d"
   columns[#columns + 1] = { key, format = format }
   columns[#columns + 1] = not args.made_up and { key .. ", printed", format = format } or nil
 end
 for i, name in ipairs(args.sets) do
   records[i] = statistics(data.open(args, name))
-  for key, within in pairs(not args.made_up and name:find "^citeulike" and tolerance or {}) do
-    local printed = published[1][key]
-    records[i][key .. ", printed"] = printed
-    compared, same = compared + 1, same + (math.abs(records[i][key] - printed) <= within and 1 or 0)
+  for _, key in ipairs(not args.made_up and name:find "^citeulike" and fields or {}) do
+    records[i][key .. ", printed"] = published[1][key]
   end
 end
+-- The paper prints a density with five decimals, so that rounding changes it by at most 0.000005. Others are counts.
+local agreement = mr.experiment.agreement(records, { fields = fields, difference = 0.000005 })
 
 local others = {}
 for i = 2, #published do
@@ -67,13 +65,14 @@ for i = 2, #published do
   others[#others + 1] = ("%s %d, %d, %d"):format(each.title, each.users, each.items, each.ratings)
 end
 local text = args.made_up and "" or ([[
-Of %d printed numbers %d are the computed ones.
-Printed of data that are not to be had (users, items, ratings): %s.]]):format(compared, same,
+%sPrinted of data that are not to be had (users, items, ratings): %s.]]):format(agreement
+  and ("Of %d printed numbers %d are the computed ones.\n"):format(agreement.of, agreement.within) or "",
   table.concat(others, "; "))
 local section = mr.experiment.finish(args, nil, text,
   mr.experiment.table{ columns = columns, records = records, legend = [[
 users: with at least 25 relevant items; items: relevant to any of these users; ratings: relevant ones of these users;
 density: ratings as a share of users times items.]] })
 section.data = fingerprints
-section.agreement = compared > 0 and { of = compared, within = same, tolerance = "rounding" } or nil
+if agreement then agreement.tolerance = "rounding" end
+section.agreement = agreement
 return section

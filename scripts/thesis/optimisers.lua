@@ -21,8 +21,6 @@ local args = runs.args(figure.options("optimisers", {
 }), { epochs = 2 })
 local title = { adam = "Adam", sgd = "SGD" }
 
-local function mean_epoch(results, where) return mr.stats.mean(experiment.folds(results, where, "epoch")) end
-
 -- Counts learning rates that are powers of ten. Returns how many of them have a validation metric within 0.01 of the
 -- best rate's, and how many were tried. `cell` has the validation metric by exponent (the rate is 10^(exponent / 2));
 -- `best` is the exponent of the best rate.
@@ -46,73 +44,43 @@ local function at_edge(cell, best)
   return not (below and above)
 end
 
--- The results of a data set, one cell for each loss and bound: test means under SGD and under Adam, their difference,
--- and the change by the bound, against no bound, under each optimizer.
+-- Returns a data set and its cells, one for each loss and bound, with the columns of both tables. `compared` has the
+-- comparison of SGD with Adam ("difference") and, for each optimizer, that of the bound with no bound. Holm's
+-- correction is over all comparisons of SGD with Adam, and for each optimizer over all those with no bound.
 local function cells_of(name)
-  local set, found = runs.set(args, name), {}
+  local set, cells, pairs_of = runs.set(args, name), {}, { difference = {}, adam = {}, sgd = {} }
   local results, best, tuned = descent.study(args, name)
-  for _, loss in ipairs(runs.losses) do
-    for _, bound in ipairs(runs.published) do
-      local cell = { loss = loss, bound = bound, mean = {}, change = {}, p = {}, rate = {}, epoch = {}, near = {},
-        tried = {}, edge = {}, ends = {} }
-      local values = {}
-      for _, optimiser in ipairs(descent.optimisers) do
-        local where, key = { loss = loss, bound = bound, optimiser = optimiser }, descent.key(optimiser, loss, bound)
-        values[optimiser] = experiment.by_list({ results }, where, "own")
-        cell.mean[optimiser], cell.epoch[optimiser] = mr.stats.mean(values[optimiser]), mean_epoch(results, where)
-        cell.rate[optimiser], cell.edge[optimiser] = runs.rate(best[key]), at_edge(tuned[key], best[key])
-        cell.near[optimiser], cell.tried[optimiser] = near_best(tuned[key], best[key])
-        if bound ~= "none" then
-          local free = experiment.by_list({ results }, { loss = loss, bound = "none", optimiser = optimiser }, "own")
-          local against = runs.change_of(values[optimiser], free)
-          cell.change[optimiser], cell.p[optimiser] = against.change, against.p
-          cell.ends["change, " .. title[optimiser]] = experiment.over_lists{ values[optimiser], free }
-        end
+  for _, at in ipairs(experiment.combinations{ { "loss", runs.losses }, { "bound", runs.published } }) do
+    local cell, values = { set = set, data = set.title, loss = runs.title_of[at.loss], bound = at.bound, compared = {},
+      rate = {}, near = {}, tried = {} }, {}
+    for _, optimiser in ipairs(descent.optimisers) do
+      local where, key = { loss = at.loss, bound = at.bound, optimiser = optimiser },
+        descent.key(optimiser, at.loss, at.bound)
+      local edge = at_edge(tuned[key], best[key]) and " (edge)" or ""
+      values[optimiser], cell.rate[optimiser] = experiment.by_list(results, where, "own"), runs.rate(best[key])
+      cell.near[optimiser], cell.tried[optimiser] = near_best(tuned[key], best[key])
+      cell[title[optimiser]] = experiment.mean(values[optimiser])
+      cell["rate, " .. title[optimiser]] = rate_text(cell.rate[optimiser]) .. edge
+      cell["near the best, " .. title[optimiser]] = ("%d of %d"):format(cell.near[optimiser], cell.tried[optimiser])
+      cell["epoch, " .. title[optimiser]] =
+        ("%.0f"):format(mr.stats.mean(experiment.folds(results, where, "epoch")))
+      if at.bound ~= "none" then
+        where.bound = "none"
+        table.insert(pairs_of[optimiser],
+          { values[optimiser], experiment.by_list(results, where, "own"), cell = cell })
       end
-      local test = runs.change_of(values.sgd, values.adam)
-      cell.difference, cell.between = test.change, test.p
-      cell.ends["SGD - Adam"] = experiment.over_lists{ values.sgd, values.adam }
-      for optimiser, name_of in pairs(title) do cell.ends[name_of] = experiment.over_lists(values[optimiser]) end
-      found[#found + 1] = cell
+    end
+    table.insert(pairs_of.difference, { values.sgd, values.adam, cell = cell })
+    cells[#cells + 1] = cell
+  end
+  for what, heads in pairs{ difference = { "SGD - Adam", "p" }, adam = { "change, Adam", "p, Adam" },
+    sgd = { "change, SGD", "p, SGD" } } do
+    for _, each in ipairs(experiment.paired(pairs_of[what])) do
+      each.cell.compared[what] = each
+      each.cell[heads[1]], each.cell[heads[2]] = { each.change, each.low, each.high }, each.holm
     end
   end
-  return set, found
-end
-
--- Corrects p-values by Holm: over all comparisons of SGD with Adam, and, for each optimizer, over all comparisons of
--- bounds with no bound.
-local function correct(cells)
-  local between, of_bounds = {}, { adam = {}, sgd = {} }
-  for i, cell in ipairs(cells) do
-    between[i] = cell.between
-    for optimiser, p in pairs(cell.p) do of_bounds[optimiser][i] = p end
-  end
-  for i, p in ipairs(runs.correct(between)) do cells[i].between = p end
-  for optimiser, ps in pairs(of_bounds) do
-    for i, p in pairs(runs.correct(ps)) do cells[i].p[optimiser] = p end
-  end
-end
-
-local rows, tuning, sentences, panels = {}, {}, {}, { columns = #args.sets, title = figure.title(args) }
-
-local sets = {}  -- records of data sets (number of folds, word for users or queries) by title
-local about = experiment.cells(
-  function(row) return "bootstrap over " .. sets[row[1]].units end,
-  function(row, column) return sets[row[1]].folds * ((column == "Adam" or column == "SGD") and 1 or 2) end)
-
-local function note(set, cell)
-  sets[set.title] = set
-  for column, ends in pairs(cell.ends) do about:note(#rows + 1, column, ends) end
-  rows[#rows + 1] = { set.title, runs.title_of[cell.loss], cell.bound, cell.mean.adam, cell.mean.sgd, cell.difference,
-    cell.between, cell.change.adam, cell.change.sgd, cell.p.adam, cell.p.sgd }
-  local line = { set.title, runs.title_of[cell.loss], cell.bound }
-  for _, optimiser in ipairs(descent.optimisers) do
-    local mark = cell.edge[optimiser] and " (edge)" or ""
-    local share = ("%d of %d"):format(cell.near[optimiser], cell.tried[optimiser])
-    table.move({ rate_text(cell.rate[optimiser]) .. mark, share, ("%.0f"):format(cell.epoch[optimiser]) }, 1, 3,
-      #line + 1, line)
-  end
-  tuning[#tuning + 1] = line
+  return set, cells
 end
 
 -- A text that says how far one data set supports the thesis' three claims about Adam: it is not better than SGD, bounds
@@ -121,14 +89,15 @@ local function sentence(set, cells)
   local ahead, sure, behind, signs, bounded, apart = 0, 0, 0, 0, 0, 0
   local near, least, most = { adam = 0, sgd = 0 }, { adam = math.huge, sgd = math.huge }, { adam = 0, sgd = 0 }
   local tried = { adam = 0, sgd = 0 }
+  local function side_of(each) return runs.side(each.change, each.holm) end
   for _, cell in ipairs(cells) do
-    ahead = ahead + (cell.difference > 0 and 1 or 0)
-    local side = runs.side(cell.difference, cell.between)
+    local difference, adam, sgd = cell.compared.difference, cell.compared.adam, cell.compared.sgd
+    local side = side_of(difference)
+    ahead = ahead + (difference.change > 0 and 1 or 0)
     sure, behind = sure + (side > 0 and 1 or 0), behind + (side < 0 and 1 or 0)
-    if cell.bound ~= "none" then
-      bounded, signs = bounded + 1, signs + (cell.change.adam * cell.change.sgd > 0 and 1 or 0)
-      apart = apart
-        + (runs.side(cell.change.adam, cell.p.adam) * runs.side(cell.change.sgd, cell.p.sgd) < 0 and 1 or 0)
+    if adam then
+      bounded, signs = bounded + 1, signs + (adam.change * sgd.change > 0 and 1 or 0)
+      apart = apart + (side_of(adam) * side_of(sgd) < 0 and 1 or 0)
     end
     for _, optimiser in ipairs(descent.optimisers) do
       near[optimiser], tried[optimiser] = near[optimiser] + cell.near[optimiser],
@@ -146,44 +115,46 @@ best rates go from %s to %s for Adam and from %s to %s for descent; of the power
     rate_text(most.sgd), 100 * near.adam / tried.adam, 100 * near.sgd / tried.sgd)
 end
 
+local all, sentences, panels = {}, {}, { columns = #args.sets, title = figure.title(args) }
 for i, name in ipairs(args.sets) do
   local set, cells = cells_of(name)
-  correct(cells)
-  local series, known = {}, {}
+  table.move(cells, 1, #cells, #all + 1, all)
+  sentences[i] = sentence(set, cells)
+  local series, of_loss = {}, {}
+  for l, loss in ipairs(runs.losses) do
+    series[l] = { name = runs.title_of[loss], x = {}, y = {} }
+    of_loss[series[l].name] = series[l]
+  end
   for _, cell in ipairs(cells) do
-    note(set, cell)
     if cell.bound ~= "none" then
-      if not known[cell.loss] then
-        known[cell.loss] = { name = runs.title_of[cell.loss], x = {}, y = {} }
-        series[#series + 1] = known[cell.loss]
-      end
-      table.insert(known[cell.loss].x, cell.change.adam)
-      table.insert(known[cell.loss].y, cell.change.sgd)
+      table.insert(of_loss[cell.loss].x, cell.compared.adam.change)
+      table.insert(of_loss[cell.loss].y, cell.compared.sgd.change)
     end
   end
-  sentences[i] = sentence(set, cells)
   panels[i] = mr.plot.scatter{ series = series, diagonal = true, title = set.title, xlabel = "change by a bound, Adam",
     ylabel = "change by a bound, SGD" }
 end
-local formats = { Adam = "%.4f", SGD = "%.4f", ["SGD - Adam"] = "%+.4f", p = "%.2g", ["change, Adam"] = "%+.4f",
-  ["change, SGD"] = "%+.4f", ["p, Adam"] = "%.2g", ["p, SGD"] = "%.2g" }
-local level = protocol.level
-local results_table = mr.table{ rows = rows, formats = formats,
-  mark = { p = level, ["p, Adam"] = level, ["p, SGD"] = level },
-  columns = { "data", "loss", "bound", "Adam", "SGD", "SGD - Adam", "p", "change, Adam", "change, SGD", "p, Adam",
-    "p, SGD" } }
-local tuning_heads = { "data", "loss", "bound" }
+
+local tuning = { { "data" }, { "loss" }, { "bound" } }
 for _, optimiser in ipairs(descent.optimisers) do
   for _, name in ipairs{ "rate", "near the best", "epoch" } do
-    tuning_heads[#tuning_heads + 1] = name .. ", " .. title[optimiser]
+    tuning[#tuning + 1] = { name .. ", " .. title[optimiser] }
   end
 end
+local p = { format = "%.2g", mark = protocol.level }
 return experiment.finish(args, mr.plot.facets(panels), table.concat(sentences, "\n\n"),
-  experiment.named("Test metric of the matching loss", results_table, about, [[
+  experiment.table{ caption = "Test metric of the matching loss", records = all,
+    columns = { { "data" }, { "loss" }, { "bound" }, { "Adam", format = "%.4f" }, { "SGD", format = "%.4f" },
+      { "SGD - Adam", format = "%+.4f" }, { "p", format = p.format, mark = p.mark },
+      { "change, Adam", format = "%+.4f" }, { "change, SGD", format = "%+.4f" },
+      { "p, Adam", format = p.format, mark = p.mark }, { "p, SGD", format = p.format, mark = p.mark } },
+    by = function(cell) return "bootstrap over " .. cell.set.units end,
+    runs = function(cell, column) return cell.set.folds * ((column == "Adam" or column == "SGD") and 1 or 2) end,
+    legend = [[
 SGD: plain stochastic gradient descent; SGD - Adam: difference of the means, p: its permutation test; change, with the
 optimizer's name: by the bound, against no bound; p, with the optimizer's name: of that change. All are paired by user
-or query and corrected by Holm over the column of a data set.]]),
-  experiment.named("Learning rates", mr.table{ columns = tuning_heads, rows = tuning },
-    experiment.cells(nil, function(row, column) return column:find "^epoch" and sets[row[1]].folds or nil end), [[
+or query and corrected by Holm over the column of a data set.]] },
+  experiment.table{ caption = "Learning rates", records = all, columns = tuning,
+    runs = function(cell, column) return column:find "^epoch" and cell.set.folds or nil end, legend = [[
 rate: learning rate that validation chose on the first fold, "(edge)" at the end of those tried; near the best: how
-many of the powers of ten that were tried come within 0.01 of it there; epoch: mean of the best ones.]]))
+many of the powers of ten that were tried come within 0.01 of it there; epoch: mean of the best ones.]] })

@@ -18,56 +18,51 @@ local metrics = persistence.metrics
 local title = { ["nrbp(0.95)"] = "nRBP(0.95)", ["nrbp(0.9)"] = "nRBP(0.9)", ["nrbp(0.8)"] = "nRBP(0.8)" }
 
 -- The results of a data set, one cell for each setting (NSR or label), loss and bound. A cell has, by metric, the test
--- mean and, under a bound, the change against no bound with its p-value. P-values of a metric are corrected by Holm
--- over all cells of the data set.
+-- mean and, under a bound, the comparison with no bound. P-values of a metric are corrected by Holm over all cells of
+-- the data set.
 local function cells_of(name)
-  local set, results, cells, ps = runs.set(args, name), persistence.study(args, name), {}, {}
-  for _, metric in ipairs(metrics) do ps[metric] = {} end
-  for _, value in ipairs(set.values) do
-    for _, loss in ipairs(runs.losses) do
-      for _, bound in ipairs(runs.bounds) do
-        local cell, at = { value = value, loss = loss, bound = bound }, { [set.setting] = value, loss = loss }
-        for _, metric in ipairs(metrics) do
-          local lists = experiment.lists(results, runs.with(at, bound), metric)
-          local function by_list(under) return experiment.by_list({ results }, runs.with(at, under), metric) end
-          cell[metric] = { mean = mr.stats.mean(lists), ends = experiment.over_lists(by_list(bound)) }
-          if bound ~= "none" then
-            local against = runs.change_of(by_list(bound), by_list "none")
-            cell[metric].change = against.change
-            cell[metric].change_ends = experiment.over_lists{ by_list(bound), by_list "none" }
-            ps[metric][#cells + 1] = against.p
-          end
-        end
-        cells[#cells + 1] = cell
-      end
+  local set, results, cells, pairs_of = runs.set(args, name), persistence.study(args, name), {}, {}
+  for _, metric in ipairs(metrics) do pairs_of[metric] = {} end
+  for i, at in ipairs(experiment.combinations{ { "value", set.values }, { "loss", runs.losses },
+    { "bound", runs.bounds } }) do
+    local where = { [set.setting] = at.value, loss = at.loss }
+    local cell = { value = at.value, loss = at.loss, bound = at.bound, mean = {}, against = {} }
+    for _, metric in ipairs(metrics) do
+      local function by_list(bound) return experiment.by_list(results, runs.with(where, bound), metric) end
+      local own = by_list(at.bound)
+      cell.mean[metric] = { mr.stats.mean(experiment.lists(results, runs.with(where, at.bound), metric)),
+        table.unpack(experiment.over_lists(own) or {}) }
+      table.insert(pairs_of[metric], at.bound ~= "none" and { own, by_list "none", cell = cell } or nil)
     end
+    cells[i] = cell
   end
-  for _, metric in ipairs(metrics) do
-    for i, p in pairs(runs.correct(ps[metric])) do cells[i][metric].p = p end
+  for metric, all in pairs(pairs_of) do
+    for _, each in ipairs(experiment.paired(all)) do each.cell.against[metric] = each end
   end
   return set, cells, results
 end
 
 local function table_of(set, cells)
-  local heads, formats, lines, mark = { set.setting == "nsr" and "NSR" or set.setting, "loss", "bound" }, {}, {}, {}
-  local about = experiment.cells("bootstrap over " .. set.units,
-    function(_, column) return set.folds * (column:find "^n" and 1 or 2) end)
+  local head = set.setting == "nsr" and "NSR" or set.setting
+  local columns = {
+    { head, function(cell) return cell.value == "top_of_list" and "highest" or cell.value end },
+    { "loss", function(cell) return runs.title_of[cell.loss] end }, { "bound" } }
   for _, metric in ipairs(metrics) do
-    local names = { title[metric], "change, " .. title[metric], "p, " .. title[metric] }
-    table.move(names, 1, 3, #heads + 1, heads)
-    formats[names[1]], formats[names[2]], formats[names[3]] = "%.4f", "%+.4f", "%.2g"
-    mark[names[1]], mark[names[3]] = "max", protocol.level
+    table.move({
+      { title[metric], function(cell) return cell.mean[metric] end, format = "%.4f", mark = "max" },
+      { "change, " .. title[metric], function(cell)
+        local each = cell.against[metric]
+        return each and { each.change, each.low, each.high }
+      end, format = "%+.4f" },
+      { "p, " .. title[metric], function(cell) return cell.against[metric] and cell.against[metric].holm end,
+        format = "%.2g", mark = protocol.level },
+    }, 1, 3, #columns + 1, columns)
   end
-  for i, cell in ipairs(cells) do
-    lines[i] = { cell.value == "top_of_list" and "highest" or cell.value, runs.title_of[cell.loss], cell.bound }
-    for m, metric in ipairs(metrics) do
-      lines[i][3 * m + 1], lines[i][3 * m + 2], lines[i][3 * m + 3] = cell[metric].mean, cell[metric].change,
-        cell[metric].p
-      about:note(i, title[metric], cell[metric].ends)
-      about:note(i, "change, " .. title[metric], cell[metric].change_ends)
-    end
-  end
-  return mr.table{ columns = heads, rows = lines, formats = formats, mark = mark, within = { heads[1], "loss" } }, about
+  return experiment.table{ caption = set.title, records = cells, columns = columns, within = { head, "loss" },
+    by = "bootstrap over " .. set.units,
+    runs = function(_, column) return set.folds * (column:find "^n" and 1 or 2) end, legend = ([[
+%snRBP(0.95), nRBP(0.9), nRBP(0.8): on test; change: against no bound, paired by %s; p: of permutation tests,
+corrected by Holm over the column.]]):format(set.legend, set.unit) }
 end
 
 -- Ranks of values from the smallest on; equal values have the mean of their ranks.
@@ -93,22 +88,26 @@ local function correlation(a_values, b_values)
 end
 
 -- Says how well the changes by bounds, measured by nRBP at one persistence (`metric`), agree with those measured at
--- 0.95. Returns an array: number of changes, how many have equal signs, their rank correlation, how many are
+-- 0.95. Returns a record: number of changes, how many have equal signs, their rank correlation, how many are
 -- significantly better and how many worse, and how many are significant at both persistences in the same direction and
 -- in opposite directions. Without `loss`, changes of all losses count.
 local function agreement(cells, loss, metric)
-  local usual, x, y, same, better, worse, both, opposite = metrics[1], {}, {}, 0, 0, 0, 0, 0
+  local x, y, found = {}, {}, { same = 0, better = 0, worse = 0, both = 0, opposite = 0 }
+  local function count(name, holds) found[name] = found[name] + (holds and 1 or 0) end
   for _, cell in ipairs(cells) do
-    local a, b = cell[usual], cell[metric]
-    if cell.bound ~= "none" and (loss == nil or cell.loss == loss) then
+    local a, b = cell.against[metrics[1]], cell.against[metric]
+    if a and (loss == nil or cell.loss == loss) then
       x[#x + 1], y[#y + 1] = a.change, b.change
-      if a.change * b.change > 0 then same = same + 1 end
-      local usual_side, side = runs.side(a.change, a.p), runs.side(b.change, b.p)
-      better, worse = better + (side > 0 and 1 or 0), worse + (side < 0 and 1 or 0)
-      both, opposite = both + (usual_side * side > 0 and 1 or 0), opposite + (usual_side * side < 0 and 1 or 0)
+      local usual_side, side = runs.side(a.change, a.holm), runs.side(b.change, b.holm)
+      count("same", a.change * b.change > 0)
+      count("better", side > 0)
+      count("worse", side < 0)
+      count("both", usual_side * side > 0)
+      count("opposite", usual_side * side < 0)
     end
   end
-  return { #x, same, correlation(x, y), better, worse, both, opposite }
+  found.changes, found.correlation = #x, correlation(x, y)
+  return found
 end
 
 -- The share of training runs in which nRBP at persistence 0.95, 0.9 and 0.8 chooses the same epoch.
@@ -122,40 +121,31 @@ local function same_epoch(results)
   return same / count
 end
 
-local tables, lines, parts = {}, {}, {}
-local counted = {}  -- number of training runs behind a row of the table about one loss, by title of the data set
+local tables, records, parts = {}, {}, {}
 for i, name in ipairs(args.sets) do
   local set, cells, results = cells_of(name)
-  local one, about = table_of(set, cells)
-  tables[i] = experiment.named(set.title, one, about, ([[
-%snRBP(0.95), nRBP(0.9), nRBP(0.8): on test; change: against no bound, paired by %s; p: of permutation tests,
-corrected by Holm over the column.]]):format(set.legend, set.unit))
-  counted[set.title] = set.folds * #set.values * #runs.bounds
-  for _, loss in ipairs(runs.losses) do
-    for _, metric in ipairs(metrics) do
-      lines[#lines + 1] = { set.title, runs.title_of[loss], title[metric],
-        table.unpack(agreement(cells, loss, metric)) }
-    end
+  tables[i] = table_of(set, cells)
+  for _, at in ipairs(experiment.combinations{ { "loss", runs.losses }, { "metric", metrics } }) do
+    local record = agreement(cells, at.loss, at.metric)
+    record.data, record.loss, record.metric = set.title, runs.title_of[at.loss], title[at.metric]
+    record.trainings, records[#records + 1] = set.folds * #set.values * #runs.bounds, record
   end
-  local of_loss, parted, changes = {}, 0, 0
-  for m = 2, #metrics do
-    of_loss[m - 1] = agreement(cells, "nrbp", metrics[m])
-    local of_all = agreement(cells, nil, metrics[m])
-    parted, changes = parted + of_all[7], changes + of_all[1]
-  end
+  local second, third = agreement(cells, "nrbp", metrics[2]), agreement(cells, "nrbp", metrics[3])
+  local second_of_all, third_of_all = agreement(cells, nil, metrics[2]), agreement(cells, nil, metrics[3])
   parts[i] = ([[
 On %s, trained on nRBP, %d of %d changes at 0.9 and %d of %d at 0.8 have the sign that they have at 0.95 (correlations
 %.3f and %.3f). Over all three losses %d of %d changes are significant to one side at 0.95 and to the other at 0.9 or
 0.8. In %.0f %% of the runs all three persistences choose the same epoch.]]):format(
-    set.title, of_loss[1][2], of_loss[1][1], of_loss[2][2], of_loss[2][1], of_loss[1][3], of_loss[2][3], parted,
-    changes, 100 * same_epoch(results))
+    set.title, second.same, second.changes, third.same, third.changes, second.correlation, third.correlation,
+    second_of_all.opposite + third_of_all.opposite, second_of_all.changes + third_of_all.changes,
+    100 * same_epoch(results))
 end
-tables[#tables + 1] = experiment.named("Agreement with 0.95", mr.table{
-  columns = { "data", "loss", "metric", "changes", "sign as at 0.95", "correlation", "better", "worse",
-    "significant as at 0.95", "opposite to 0.95" },
-  rows = lines, formats = { correlation = "%.3f" } },
-  experiment.cells(nil, function(row) return counted[row[1]] end), [[
+tables[#tables + 1] = experiment.table{ caption = "Agreement with 0.95", records = records,
+  columns = { { "data" }, { "loss" }, { "metric" }, { "changes" }, { "sign as at 0.95", "same" },
+    { "correlation", format = "%.3f" }, { "better" }, { "worse" }, { "significant as at 0.95", "both" },
+    { "opposite to 0.95", "opposite" } },
+  runs = function(each) return each.trainings end, legend = [[
 changes: by bounds, at the persistence of the row; sign as at 0.95: how many have the same sign there; correlation:
 Spearman's, with those at 0.95; better, worse: how many are significant; significant as at 0.95: how many at both, to
-the same side; opposite to 0.95: to opposite sides.]])
+the same side; opposite to 0.95: to opposite sides.]] }
 return experiment.finish(args, nil, table.concat(parts, "\n\n"), table.unpack(tables))

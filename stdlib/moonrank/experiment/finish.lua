@@ -84,10 +84,10 @@ end
 ---@field made_up boolean    whether the data are made up
 
 ---Ends a script: prints its tables and its text, saves the figure to the file of `args.out`, and shows
----it in the terminal if `args.show` is true. If data are made up, a notice is printed above the text
----and each table. If studies were continued with --force, the text says so. Returns all of it as a
----section, which a script that writes a report can use. The section's field `made_up` stands for the
----notice.
+---it in the terminal if `args.show` is true (see `mr.experiment.figure_options`). If data are made up, a
+---notice is printed above the text and each table. If studies were continued with --force, the text
+---says so. Returns all of it as a section, which a script that writes a report can use. The section's
+---field `made_up` stands for the notice.
 ---@param args table  option values, as from `mr.experiment.args` or `mr.args`
 ---@param fig? mr.Figure  nil if the script has no figure
 ---@param text string

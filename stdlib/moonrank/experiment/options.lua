@@ -116,6 +116,25 @@ function M.args(own, o, words)
   return args
 end
 
+---Adds the options of a script's figure to its own options, and returns them: `--out FILE`, the file of
+---the figure, and `--show`, which draws it in the terminal as well. `mr.experiment.finish` reads both.
+---@param own table  declarations of the script's own options, as in mr.args
+---@param path string  default file of the figure
+---@return table
+---Example:
+---```lua
+---local own = mr.experiment.figure_options({epochs = 20}, "results/curves.svg")
+---local args = mr.experiment.args(own, {document = "example"}, {"--show"})
+---args.out, args.show   --> results/curves.svg, true
+---```
+function M.figure_options(own, path)
+  given.need("figure_options", "own", own, "table", "a table of options: {epochs = 20}")
+  given.need("figure_options", "path", path, "string", "the default file of the figure")
+  own.out = { path = "output file", default = path, endings = { ".svg", ".png", ".pdf" }, help = "file of the figure" }
+  own.show = { default = false, help = "draw it in the terminal as well" }
+  return own
+end
+
 ---Limits the processes of an experiment to the number that fits into memory. Without --workers,
 ---`args.workers` becomes this number if it is below the number of cores, and a line is printed. If not
 ---even one process fits, or --workers asks for more than fit, an error names the options.

@@ -38,6 +38,16 @@ scripts.it("mr.experiment.args puts stores into MOONRANK_RESULTS, or the user's 
     { "/r/x/runs.db\n", "/d/moonrank/results/x/runs.db\n", "/h/.local/share/moonrank/results/x/runs.db\n" })
 end)
 
+it("mr.experiment.figure_options adds the file of a figure, of an ending that figures have, and --show", function()
+  local function args_of(...)
+    return mr.args(mr.experiment.figure_options({ epochs = 3 }, "results/a.svg"), { ... })
+  end
+  local usual, other = args_of(), args_of("--out", "b.pdf", "--show")
+  equal({ usual.epochs, usual.out, usual.show, other.out, other.show }, { 3, "results/a.svg", false, "b.pdf", true })
+  check(not pcall(args_of, "--out", "b.txt"), "a text file is no figure")
+  raises(function() mr.experiment.figure_options({}) end, "path")
+end)
+
 it("mr.experiment.study with force keeps runs after a change of the script, and refuses changed settings", function()
   local folder = sweeps.new_folder()
   local store, value = folder .. "/runs.db", 0.5
