@@ -13,7 +13,15 @@ local metric = require "moonrank.metrics.registry"
 
 local M = {}
 
+-- Raises an error about a number in the place of scores, which is meant as the cutoff.
+local function refuse_number(name, k)
+  local ok = check.attempt(metric.parse, name, { k = k })
+  check.fail("mr.metrics.%s: scores is the number %g, expected scores and lists, or options%s", name, k,
+    ok and (". Write mr.metrics.%s{k = %d}, or the name '%s@%d' in a list of metrics"):format(name, k, name, k) or "")
+end
+
 local function given(name, scores, lists, options)
+  if type(scores) == "number" then refuse_number(name, scores) end
   if type(scores) == "table" and lists == nil and options == nil then return metric.parse(name, scores) end
   return metric.parse(name, options)(scores, lists)
 end
