@@ -108,8 +108,8 @@ end
 ---gradient of the logit vanishes nowhere.
 ---
 ---The names "distribution", "distribution_log" and "distribution_logit" stand for the three forms
----with default options (method "auto", kappa = 8). With `beta` above 0, the random rankings are better
----than uniformly random ones; below 0, they are worse. The variant of the thesis is
+---with default options. With `beta` above 0, the random rankings are better than uniformly random
+---ones; below 0, they are worse. The variant of the thesis is
 ---`mr.bounds.distribution_bound{method = "sampled", steepness = "samples"}`. `steepness = "samples"`
 ---makes "sampled" the default of `method`, and is an error with the forms "log" and "logit".
 ---

@@ -198,7 +198,7 @@ end
 ---numbered from 1, by value if all their ids are whole numbers, else in order of appearance; so are
 ---items.
 ---
----A repeated pair of user and item is an error by default. With the option `duplicates`, one row of
+---A repeated pair of user and item is an error, unless the option `duplicates` says which row of
 ---the pair is used: the "last" or "first" by timestamp (ties, or no timestamps: by line), the row
 ---with the "max" rating (ties: the last), or the "sum" of the pair's ratings at the last time.
 ---`{train = path, test = path}`, with an optional `valid`, reads the files of one split, for
@@ -468,7 +468,7 @@ local synthetic_options = declare("mr.data.SyntheticOptions", {
   count_row("mean_size", "queries", 20, "mean number of documents of a query"),
 })
 
----Makes synthetic data. `kind = "ratings"` (default) returns mr.Ratings, `kind = "queries"` an
+---Makes synthetic data. `kind = "ratings"` returns mr.Ratings, `kind = "queries"` an
 ---mr.Dataset of queries with features. Ratings come from latent factors of users and items.
 ---The popularity of items has a power-law distribution. The numbers of ratings of users have a
 ---log-normal one, and are at least 1 and otherwise at most half of the number of items.

@@ -32,13 +32,12 @@ end
 ---Trains a model and returns its history, the chosen epoch and the metrics on test.
 ---
 ---Choice of the epoch: after each epoch the validation part is evaluated. `select` names the metric
----that chooses the epoch (default: the first of `metrics`). The epoch with the highest value is
----chosen, or with the lowest value for metrics that are minimised; an epoch with NaN is never
----chosen. Without a validation part, or if every value is NaN, the last epoch is chosen, and the
----printed run says so. After the training, the model has the parameters of the chosen epoch. Test
----is evaluated once, at the end. `choose_on = "test"` chooses the epoch on test, as some papers
----did; the field `chosen_on` of the run is then "test". Without valid and test no metric is
----computed.
+---that chooses the epoch. The epoch with the highest value is chosen, or with the lowest value for
+---metrics that are minimised; an epoch with NaN is never chosen. Without a validation part, or if
+---every value is NaN, the last epoch is chosen, and the printed run says so. After the training,
+---the model has the parameters of the chosen epoch. Test is evaluated once, at the end. `choose_on
+---= "test"` chooses the epoch on test, as some papers did; the field `chosen_on` of the run is then
+---"test". Without valid and test no metric is computed.
 ---
 ---With several metrics in `select`, each metric chooses its own epoch and is evaluated on test with
 ---the parameters of that epoch. After the training, the model has the parameters that the first

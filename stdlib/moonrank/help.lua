@@ -218,10 +218,12 @@ local function known_names(all)
     seen[name] = true
   end
   for _, entry in ipairs(all) do
-    put(entry.path:match "[^.:]+$")
-    put(entry.path)
+    if is_public(entry.path) then
+      put(entry.path:match "[^.:]+$")
+      put(entry.path)
+    end
   end
-  for _, of in ipairs{ bounds.names(), docs.class_names(), topics.option_names() } do
+  for _, of in ipairs{ bounds.names(), classes_met(), topics.option_names() } do
     for _, name in ipairs(of) do put(name) end
   end
   return names
@@ -238,12 +240,18 @@ local function searched(topic, all)
   return message .. (near and "" or ".") .. " Found in:\n\n" .. in_terminal(search.written(hits))
 end
 
+-- True if a class or an option table has this name, and it is not one that only the library uses.
+local function is_public_class(name, all)
+  if docs.is_option_table(name) then return true end
+  return (name:match "^mr%.%u" or docs.class(name)) and entries.public_classes(all)[name]
+end
+
 -- Returns a list of texts about everything that is called `topic`. "ndcg@10" means the metric only.
 local function named(topic, all)
   local of_metric, base = metrics.written(require("moonrank.data.retrieved").own_name(topic))
   local measuring = base and "mr.metrics." .. base
   local parts, class = {}, topic:match "^mr%." and topic or "mr." .. topic
-  if class:match "^mr%.%u" or docs.class(class) then add(parts, written_class(class, all)) end
+  if is_public_class(class, all) then add(parts, written_class(class, all)) end
   for _, entry in ipairs(all) do
     -- a metric function without a docstring is skipped here; the metric registry's documentation is added below
     local wordless = of_metric and type(entry.value) == "function" and not docs.item(entry.value)

@@ -46,10 +46,10 @@ local function new(name, metric, options, shown)
   }, bound, o)
 end
 
----Makes the smooth nDCG loss: negative smooth nDCG (Westerborg 2022, Eq. 2.10), rescaled by `bound`
----(default "none"). Called with scores and lists, the loss returns one value per list; 0 for a list
----on which no ordering changes nDCG. Grades above 1000 raise an error, because sums of their gains
----overflow a double. With `kernel = "laplace"`, ranks are smooth by the Laplace distribution
+---Makes the smooth nDCG loss: negative smooth nDCG (Westerborg 2022, Eq. 2.10), rescaled by
+---`bound`. Called with scores and lists, the loss returns one value per list; 0 for a list on which
+---no ordering changes nDCG. Grades above 1000 raise an error, because sums of their gains overflow
+---a double. With `kernel = "laplace"`, ranks are smooth by the Laplace distribution
 ---(mr.smooth.rank).
 ---@param options? mr.losses.Options
 ---@return mr.Loss
@@ -62,7 +62,7 @@ approx_steepness.formerly, approx_steepness.renamed = "alpha", 2
 local approx_ndcg_options = declare("mr.losses.ApproxNdcgOptions", { approx_steepness }, shared.bound)
 
 ---Makes the ApproxNDCG loss (Qin, Liu & Li 2010). Called with scores and lists, the loss returns
----one value per list. It is smooth nDCG (mr.losses.ndcg) with another default of `steepness`: 10.
+---one value per list. It is smooth nDCG (mr.losses.ndcg) with another default of `steepness`.
 ---@param options? mr.losses.ApproxNdcgOptions
 ---@return mr.Loss
 ---Example: `mr.losses.approx_ndcg{steepness = 2}.options.steepness   --> 2`
@@ -71,26 +71,26 @@ function M.approx_ndcg(options)
   return new("approx_ndcg", "ndcg", o)
 end
 
----Makes the smooth AP loss: negative smooth AP (Westerborg 2022, Eq. 2.11), rescaled by `bound`
----(default "none"). Called with scores and lists, the loss returns one value per list; 0 for a list
----on which no ordering changes AP.
+---Makes the smooth AP loss: negative smooth AP (Westerborg 2022, Eq. 2.11), rescaled by `bound`.
+---Called with scores and lists, the loss returns one value per list; 0 for a list on which no
+---ordering changes AP.
 ---@param options? mr.losses.Options
 ---@return mr.Loss
 ---Example: `mr.losses.ap().metric   --> ap`
 function M.ap(options) return new("ap", "ap", options) end
 
----Makes the smooth RR loss: negative smooth RR (Li et al. 2021, Eq. 16), rescaled by `bound`
----(default "none"). Called with scores and lists, the loss returns one value per list; 0 for a list
----on which no ordering changes RR.
+---Makes the smooth RR loss: negative smooth RR (Li et al. 2021, Eq. 16), rescaled by `bound`.
+---Called with scores and lists, the loss returns one value per list; 0 for a list on which no
+---ordering changes RR.
 ---@param options? mr.losses.Options
 ---@return mr.Loss
 ---Example: `mr.losses.rr().name   --> rr`
 function M.rr(options) return new("rr", "rr", options) end
 
 ---Makes the smooth nRBP loss (Westerborg 2022, Eq. 2.12): a smooth count of wrongly ordered pairs
----of a relevant row and a row that is not relevant, rescaled by `bound` (default "none"). Called with
----scores and lists, the loss returns one value per list; 0 for a list in which all rows are relevant,
----or none is.
+---of a relevant row and a row that is not relevant, rescaled by `bound`. Called with scores and
+---lists, the loss returns one value per list; 0 for a list in which all rows are relevant, or none
+---is.
 ---@param options? mr.losses.Options
 ---@return mr.Loss
 ---Example: `mr.losses.nrbp().metric   --> nrbp(0.95)`

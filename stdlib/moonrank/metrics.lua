@@ -14,7 +14,15 @@ local metric = require "moonrank.metrics.registry"
 
 local M = {}
 
+-- Raises an error about a number in the place of scores, which is meant as the cutoff.
+local function refuse_number(name, k)
+  local ok = check.attempt(metric.parse, name, { k = k })
+  check.fail("mr.metrics.%s: scores is the number %g, expected scores and lists, or options%s", name, k,
+    ok and (". Write mr.metrics.%s{k = %d}, or the name '%s@%d' in a list of metrics"):format(name, k, name, k) or "")
+end
+
 local function given(name, scores, lists, options)
+  if type(scores) == "number" then refuse_number(name, scores) end
   if type(scores) == "table" and lists == nil and options == nil then return metric.parse(name, scores) end
   return metric.parse(name, options)(scores, lists)
 end
@@ -34,8 +42,8 @@ end
 ---Example: `mr.metrics.dcg(mr.tensor{3, 2, 1}, mr.lists{{0, 2, 0}}, {gain = "linear"}):item()   --> 1.2619`
 function M.dcg(scores, lists, options) return given("dcg", scores, lists, options) end
 
----Computes nDCG: DCG divided by the DCG of the ideal ranking, both cut at rank k (by default not
----cut) (Westerborg 2022, Eqs. 2.2, 2.3).
+---Computes nDCG: DCG divided by the DCG of the ideal ranking, both cut at rank k (Westerborg
+---2022, Eqs. 2.2, 2.3).
 ---
 ---   $nDCG = 1 / IDCG sum_i gain(y_i) / log2(r_i + 1)$
 ---
@@ -63,8 +71,8 @@ function M.ndcg(scores, lists, options) return given("ndcg", scores, lists, opti
 function M.letor_ndcg(scores, lists, options) return given("letor_ndcg", scores, lists, options) end
 
 ---Computes average precision (Westerborg 2022, Eq. 2.6): the sum of the precision at the rank of
----each relevant row, up to rank k (default: all ranks). The sum is divided by P, the number of
----relevant rows, or by min(P, k), as the option `denominator` says (default: by P).
+---each relevant row, up to rank k. The sum is divided by P, the number of relevant rows, or by
+---min(P, k), as the option `denominator` says.
 ---
 ---   $AP = 1/P sum_(relevant i) 1 / r_i sum_(relevant j) [r_j <= r_i]$
 ---
@@ -80,8 +88,7 @@ function M.ap(scores, lists, options) return given("ap", scores, lists, options)
 ---
 ---   $RBP = (1 - p) sum_(relevant i) p^(r_i - 1)$
 ---
----Row i has the rank $r_i$, and p (default 0.95) is the probability that a user goes on to the next
----row.
+---Row i has the rank $r_i$, and p is the probability that a user goes on to the next row.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  p, k; ties, empty, relevant
@@ -94,8 +101,8 @@ function M.rbp(scores, lists, options) return given("rbp", scores, lists, option
 ---
 ---   $nRBP = RBP / (1 - p^P) = (1 - p) / (1 - p^P) sum_(relevant i) p^(r_i - 1)$
 ---
----Row i has the rank $r_i$. The option p is 0.95 by default. With `k`, only the first k ranks count;
----the divisor stays as it is.
+---Row i has the rank $r_i$. With `k`, only the first k ranks count; the divisor stays as
+---it is.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  p, k; ties, empty, relevant
@@ -113,9 +120,9 @@ function M.nrbp(scores, lists, options) return given("nrbp", scores, lists, opti
 function M.nrbp_loss(scores, lists, options) return given("nrbp_loss", scores, lists, options) end
 
 ---Counts the pairs of rows with unequal grades in the wrong order. Lower is better. A tied pair
----counts half under `ties = "mean"`, the default. For grades 0 and 1 the metric equals
+---counts half under `ties = "mean"`. For grades 0 and 1 the metric equals
 ---mr.metrics.nrbp_loss. Bounds of the losses ranknet, hinge and direct_ranker are computed from this
----metric by default.
+---metric, unless their option `metric` names another.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  ties, empty
@@ -124,7 +131,7 @@ function M.nrbp_loss(scores, lists, options) return given("nrbp_loss", scores, l
 function M.wrong_pairs(scores, lists, options) return given("wrong_pairs", scores, lists, options) end
 
 ---Computes reciprocal rank: 1 / rank of the first relevant row (Li et al. 2021, Eq. 4). It is 0 if
----this rank is greater than k (default: no limit). Row i has the rank $r_i$:
+---this rank is greater than k. Row i has the rank $r_i$:
 ---
 ---   $RR = max_(relevant i) 1 / r_i$
 ---@param scores mr.Tensor  [rows]
@@ -185,8 +192,7 @@ function M.hit(scores, lists, options) return given("hit", scores, lists, option
 ---   $ERR = sum_i stop_i / r_i prod_(r_j < r_i) (1 - stop_j)$
 ---
 ---Row i has the grade y_i, the rank r_i, and the probability $stop_i = (2^(y_i) - 1) / 2^top$. The
----option `top` is the largest possible grade (default: the largest grade of `lists`); a grade above it
----is an error. Every grade above 0 counts.
+---option `top` is the largest possible grade; a grade above it is an error. Every grade above 0 counts.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  k, top; ties, empty, relevant

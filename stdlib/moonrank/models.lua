@@ -78,7 +78,7 @@ built_in.cml = registry.built_in("cml", require "moonrank.models.cml")
 ---
 ---`covariance` is the weight lambda_c of the paper's regulariser (section 3.3), which decorrelates
 ---the coordinates. mr.fit adds `covariance` times the regulariser to the loss of each batch;
----model:penalty(batch) returns this product, or nil if `covariance` is 0 (the default). The
+---model:penalty(batch) returns this product, or nil if `covariance` is 0. The
 ---regulariser is (|C|^2 - |diag C|^2) / N in the Frobenius norm, where C is the covariance of the
 ---coordinates of the batch's N points: the users of its lists and the items of its rows. The paper
 ---prints |C| without the square, which would not be 0 for uncorrelated coordinates. The code of the

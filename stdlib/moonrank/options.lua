@@ -34,7 +34,8 @@ local M = {}
 ---@field formerly? string|string[]  names of the option in earlier versions, which are accepted with a warning; the
 ---   latest one comes first
 ---@field renamed? integer|integer[]  for each former name, the round of renamings (M.rounds) that ended it
----@field meant? table|fun(value: any): any  present value for a value under a former name
+---@field meant? table|fun(value: any, where: string): any  present value for a value under a former name; the called
+---   function's name `where` is for errors
 ---@field excludes? table<string, string|true>  options that cannot be given beside this one, with the reason
 ---@field required_without? string  option without which this one is required
 ---@field requires? string    option without which this one has no effect
@@ -310,8 +311,8 @@ end
 local none = {}
 
 -- Returns the value that replaces a value given under an option's former name.
-local function present_value(row, value)
-  if type(row.meant) == "function" then return row.meant(value) end
+local function present_value(row, value, where)
+  if type(row.meant) == "function" then return row.meant(value, where) end
   local meant = row.meant and row.meant[value]
   if meant ~= nil then return meant end
   return value
@@ -324,8 +325,9 @@ local function renamed(self, where, given)
     local row = self.by_former[name]
     local present = row and row[1] or name
     if names[present] then words().both_names(where, row or self.by_name[name], names[present], name) end
+    if row then value = present_value(row, value, where) end
     if row then words().warn_of_former(where, row, name) end
-    options[present], names[present] = row and present_value(row, value) or value, name
+    options[present], names[present] = value, name
   end
   return options
 end

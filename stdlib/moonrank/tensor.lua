@@ -125,7 +125,7 @@ local in_arange = "a finite number: mr.arange(first, last), which includes last 
 local check_arange = arguments({ "first", "number", expected = in_arange }, { "last", "number", expected = in_arange })
 
 ---Makes a vector of first, first + step, ... up to last, which is included if a step reaches it.
----The option `step` is 1 by default, and may be negative. The vector is empty if steps lead away
+---The option `step` may be negative. The vector is empty if steps lead away
 ---from `last`. For int64, all entries must be integers below 2^53 in absolute value.
 ---@param first number
 ---@param last number

@@ -15,6 +15,32 @@
 local fit = "mr.fit{model = model, loss = loss, train = fold.train, epochs = 1, progress = false, %s}"
 
 return {
+  -- Mistakes with metrics, losses and data of the library.
+  { code = "local loss = mr.losses.ndcg{gain = 'linear'}", says = { "gain of grades", "'linear'" },
+    never = { "steepness" }, instead = "mr.losses.lambdarank{metric = mr.metrics.ndcg{gain = 'linear'}}",
+    runs = "mr.losses.lambdarank{metric = mr.metrics.ndcg{gain = 'linear'}}.name", gives = "'lambdarank'" },
+  { code = "local metric = mr.metrics.ndcg(10)", says = { "10", "'ndcg@10'" }, instead = "mr.metrics.ndcg{k = 10}",
+    runs = "mr.metrics.ndcg{k = 10}(scores, lists)", gives = "mr.metrics.ndcg(scores, lists, {k = 10})" },
+  { code = "local metric = mr.metrics.auc(10)", says = { "10", "scores and lists" }, never = { "auc@", "k = 10" } },
+  { script = "local mr = require 'moonrank'\nprint(mr.metrics.ndcg{k = 10})", says = { "ndcg@10" }, works = true },
+  { code = "for i, batch in ipairs(fold.train:batches{}) do print(i, batch) end",
+    instead = "for batch in data:batches{size = 32} do",
+    runs = "(function() local n = 0 for b in fold.train:batches{size = 32} do n = n + #b.lists end return n end)()",
+    gives = "#fold.train.lists" },
+  { code = "for i, batch in pairs(fold.train:batches{}) do print(i, batch) end",
+    instead = "for batch in data:batches{size = 32} do" },
+  { code = "local n = #fold.train:batches{}", says = { "#data" }, never = { "parentheses" } },
+  { code = "local folds = fold.train:folds{k = 5}", says = { "ratings:folds{k = 5, seed = 1}" },
+    instead = "data:split{share = 0.2, seed = 1}", runs = "#fold.train:split{share = 0.2, seed = 1} < #fold.train",
+    gives = "true" },
+  { code = "local folds = lists:folds{k = 5}", says = { "data:split{share = 0.2, seed = 1}" },
+    instead = "ratings:folds{k = 5, seed = 1}", runs = "#ratings:folds{k = 5, seed = 1}", gives = "5" },
+  { code = "local folds = fold:folds{k = 5}", instead = "ratings:folds{k = 5, seed = 1}",
+    runs = "#ratings:folds{k = 5, seed = 1}", gives = "5" },
+  { code = "local q = mr.load_svmlight('train.txt')", says = { "load_svmlight" }, instead = "mr.data.letor(path)",
+    never = { "There are" } },
+  { code = "local q = mr.data.load_svmlight('train.txt')", instead = "mr.data.letor(path)", never = { "There are" } },
+  { code = "local q = mr.data.read_libsvm('train.txt')", instead = "mr.data.letor(path)", never = { "There are" } },
   -- Mistakes with tensors, by people who know PyTorch and NumPy.
   { code = "local y = x:log1p()", says = { "log1p" }, instead = "(1 + x):log()",
     gives = "{math.log(2), math.log(3), math.log(4)}" },

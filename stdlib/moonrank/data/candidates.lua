@@ -337,8 +337,8 @@ local function check_model(where, model, fold)
   end
 end
 
----Implements fold:evaluate: evaluates a model on the candidates of a fold's part (option `part`, by
----default test), and returns the evaluation.
+---Implements fold:evaluate: evaluates a model on the candidates of a fold's part (option `part`),
+---and returns the evaluation.
 ---@param model mr.Model|fun(batch: mr.Batch): mr.Tensor
 ---@param metrics (string|mr.Metric|table)[]
 function M.evaluate(fold, model, metrics, options)

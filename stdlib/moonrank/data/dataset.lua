@@ -275,15 +275,14 @@ local batches_options = declare("mr.data.BatchesOptions", {
     help = "{2, 3} gives the second of three shares of each batch, which have about as many rows each" },
 })
 
----Iterates over the dataset in batches of `size` lists (default 32); the last batch may be smaller.
----With the option `rows` instead of `size`, a batch has whole lists with about `rows` rows: the
----dataset's rows are divided into stretches of `rows` rows, and a batch has the lists that begin in
----one stretch. The last list of a batch may extend beyond the stretch. A batch has fewer rows than
+---Iterates over the dataset in batches of `size` lists; the last batch may be smaller. With the
+---option `rows` instead of `size`, a batch has whole lists with about `rows` rows: the dataset's
+---rows are divided into stretches of `rows` rows, and a batch has the lists that begin in one
+---stretch. The last list of a batch may extend beyond the stretch. A batch has fewer rows than
 ---`rows` plus the rows of its last list. With `shuffle = true`, the random order depends only on
----`seed`, `epoch` and the number of lists. If `shuffle` is not given, `seed` and `epoch` are errors.
----Batches are on `device`, wherever the dataset is.
----`share = {2, 3}` returns only the second of three shares of each batch. Shares have about equally
----many rows, and may be empty.
+---`seed`, `epoch` and the number of lists. If `shuffle` is not given, `seed` and `epoch` are
+---errors. Batches are on `device`, wherever the dataset is. `share = {2, 3}` returns only the
+---second of three shares of each batch. Shares have about equally many rows, and may be empty.
 ---@param options? mr.data.BatchesOptions
 ---@return fun(): mr.Batch?
 ---Example:

@@ -139,7 +139,7 @@ Fold.__tostring = Fold.summary
 ---2020). The scores and metrics of a model on the GPU are computed on the GPU, in blocks of users;
 ---only the values per list are copied back. `candidates` says which items are ranked:
 ---
----- "catalogue" (default): all items except the items that the user knows.
+---- "catalogue": all items except the items that the user knows.
 ---- "sampled": the relevant items of the part, and `negatives` other items that the user does not
 ---  know, sampled without replacement. `by` is "uniform", or "popularity": by the number of users
 ---  to whom an item is relevant in train and, for test, in validation.
@@ -147,7 +147,7 @@ Fold.__tostring = Fold.summary
 ---
 ---`known` says which items a user knows. Relevant items of the evaluated part are always ranked.
 ---
----- "rated" (default): all items that the user rated before the part, also with ratings below the
+---- "rated": all items that the user rated before the part, also with ratings below the
 ---  threshold of relevance. Ratings that are in no list of the fold are included: in folds by time,
 ---  given files, cold users and cold items, if their time, file, user or item is before the part; in
 ---  folds whose parts are drawn at random, always. A fold of datasets that were not made from

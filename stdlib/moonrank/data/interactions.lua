@@ -16,7 +16,7 @@ local M = {}
 local Interactions = check.class("mr.data.Interactions")
 
 ---How interactions get their negatives.
----@class mr.data.InteractionOptions
+---@class mr.data.InteractionDraws
 ---@field users integer       number of users
 ---@field items integer       number of items of the catalogue
 ---@field negatives integer   sampled negatives of each interaction
@@ -40,7 +40,7 @@ end
 ---Finds the interactions of a dataset: its different pairs of a user and an item of grade 1 or higher. Users who have
 ---every item of the catalogue are left out, because there is no negative for them.
 ---@param set mr.Dataset  with users and items
----@param o mr.data.InteractionOptions
+---@param o mr.data.InteractionDraws
 ---@return mr.data.Interactions
 function M.of(set, o)
   local lists = set.lists:with_relevance(set.lists.relevance:ge(1))

@@ -305,7 +305,7 @@ end
 ---A fold is made when a script first uses the fold. No interaction is in two parts of a fold. `by`
 ---says how the parts are divided:
 ---
----- "user" (default): each user's relevant items are shuffled and assigned to k folds in rotation.
+---- "user": each user's relevant items are shuffled and assigned to k folds in rotation.
 ---  A share `valid` of the items outside test becomes validation (rounded; if `valid` is above 0, at
 ---  least one item of a user who has two or more outside test).
 ---- "share": a random share `test` of each user's items is test (80/20 is 0.2), and a share `valid`
@@ -325,12 +325,12 @@ end
 ---  ratings:hold_out rounds down, like the code of IR-Benchmark).
 ---
 ---Each part gets `nsr` negatives (sampled items) per relevant item, drawn once without replacement.
----The option `negatives` says from which items: "not_relevant" (default) draws from items that are
+---The option `negatives` says from which items: "not_relevant" draws from items that are
 ---not relevant to the user in any part, which may include low ratings. "unrated" draws from items
 ---that the user has not rated at all. If a user has fewer of these items than requested, all are
 ---used, divided among the parts in proportion. The summary counts such users, and those who are in
 ---train only. `grades = true` uses the ratings as grades, for models that predict ratings. Every
----rated item is then assigned to a part, and nsr is 0 by default.
+---rated item is then assigned to a part.
 ---@param options? mr.FoldOptions
 ---@return mr.Fold[]
 ---Example: `#mr.data.synthetic{kind = "ratings", users = 20, items = 200}:binarize(4):folds{k = 3}   --> 3`

@@ -55,7 +55,7 @@ local function shown(columns)
   return found
 end
 
----Makes a result table from records. A column has a head, the field that it shows (default: the head)
+---Makes a result table from records. A column has a head, the field that it shows (the head, if none is)
 ---or a function of the record, and `format` and `mark` as in `mr.table`. A value can be
 ---`{mean, low, high}`, as from `mr.experiment.mean`: results files then have its interval. A value
 ---that is missing is blank.

@@ -61,6 +61,10 @@ end
 ---Example: `require "moonrank.help.docs".option_names()[1]:match "^mr%."   --> mr.`
 function M.option_names() return check.names(declaring_files()) end
 
+---Returns whether the library declares an option table with this name.
+---Example: `require "moonrank.help.docs".is_option_table "mr.FitOptions"   --> true`
+function M.is_option_table(name) return declaring_files()[name] ~= nil end
+
 ---Returns the documentation of a class or an option table of the standard library; nil if none has this name.
 ---@return table?  fields, text, parents
 ---@return string? source  the file that declares it

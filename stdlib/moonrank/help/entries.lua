@@ -220,4 +220,37 @@ function M.class_members(name, all)
   return found
 end
 
+---Returns the classes and option tables that are not internal: those that scripts name, and those of
+---their fields and of the arguments and results of functions. `more` has names of further ones as keys.
+---@param all mr.help.Entry[]  from `all`
+---@param more? table<string, any>
+---@return table<string, true>
+function M.public_classes(all, more)
+  local found, queue = {}, docs.class_names()
+  for name in pairs(more or {}) do queue[#queue + 1] = name end
+  local function put_types(list)
+    for _, each in ipairs(list or {}) do
+      for name in each.type:gmatch "mr%.[%w_.]*[%w_]" do queue[#queue + 1] = name end
+    end
+  end
+  for _, entry in ipairs(all) do
+    local d = (entry.item or type(entry.value) == "function") and M.describe(entry)
+    if d and not entry.path:match "^mr%.[%w_]+%.%u" then
+      put_types(d.params)
+      put_types(d.returns)
+    end
+  end
+  local at = 1
+  while queue[at] do
+    local name = queue[at]
+    local is_known = not docs.is_internal(name) and (docs.class(name) or #M.class_members(name, all) > 0)
+    if not found[name] and is_known then
+      found[name] = true
+      put_types(docs.fields(name))
+    end
+    at = at + 1
+  end
+  return found
+end
+
 return M

@@ -7,6 +7,7 @@ local itself = "x itself: entries of a tensor do not change"
 local new_name = "x = x %s y: entries of a tensor do not change"
 local require_mr = 'local mr = require "moonrank" at the top of the script'
 local letor, interactions = "mr.data.letor(path)", "mr.data.interactions(path)"
+local split = "data:split{share = 0.2, seed = 1}, which returns the remaining lists and a share of them"
 local csv = "mr.data.csv(path) for any table, " .. interactions .. " for users and items"
 local trees = "mr.models.trees{}"
 local scores, grades = "model(batch), which gives one score per row", "data.lists.relevance"
@@ -71,7 +72,7 @@ M.moonrank = {
   float = "mr.uniform(low, high) in a space of parameters, x:float() of a tensor",
   suggest_int = "mr.integer(low, high)", suggest_float = "mr.uniform(low, high) or mr.loguniform(low, high)",
   suggest_categorical = "mr.choice{...}", categorical = "mr.choice{...}", xgboost = trees, lightgbm = trees,
-  __version__ = "mr.version", predict = scores,
+  __version__ = "mr.version", predict = scores, movielens = "mr.data.movielens()",
 }
 
 M["mr.losses"] = {
@@ -121,19 +122,29 @@ M["mr.bounds"] = { minmax = 'the text "minmax": mr.losses.ndcg{bound = "minmax"}
 
 M["mr.data"] = {
   load = interactions .. " for users and items, " .. letor .. " for queries with features", read_csv = csv,
-  from_csv = csv, dataframe = csv, svmlight = letor, libsvm = letor, load_svmlight_file = letor,
+  from_csv = csv, dataframe = csv, svmlight = letor, libsvm = letor,
   mslr = letor, istella = letor, yahoo = letor, ml_100k = interactions, movielens_100k = interactions,
   qrels = "mr.data.trec_qrels(path)", DataLoader = "data:batches{size = 32}",
 }
 
+-- names of readers of SVMlight files in other libraries
+for _, name in ipairs{ "svmlight", "svmlight_file", "svm_file", "libsvm", "libsvm_file", "letor" } do
+  for _, verb in ipairs{ "load", "read", "from" } do
+    M["mr.data"][verb .. "_" .. name], M.moonrank[verb .. "_" .. name] = letor, letor
+  end
+end
+
 M["mr.Dataset"] = {
   ["[]"] = "data.lists and data.features for all rows; for batch in data:batches{size = 32} do goes over its lists",
   x = "data.features", y = grades, labels = grades, target = grades, relevance = grades, grades = grades,
+  folds = split .. "; only ratings have folds: ratings:folds{k = 5, seed = 1}", kfold = split,
+  train_test_split = split,
   size = "#data", len = "#data", qid = "data.lists.sizes", group = "data.lists.sizes", normalize = "data:standardize()",
   shuffle = "data:batches{shuffle = true}",
 }
 
 M["mr.Lists"] = {
+  folds = "data:split{share = 0.2, seed = 1} of a dataset, or ratings:folds{k = 5, seed = 1} of ratings",
   ["[]"] = "lists.sizes and lists.relevance, which have the rows of all lists one after the other",
   labels = "lists.relevance", grades = "lists.relevance", y = "lists.relevance", group = "lists.sizes", size = "#lists",
   len = "#lists", qid = "lists.sizes",
@@ -147,6 +158,7 @@ M["mr.Ratings"] = {
 }
 
 M["mr.Fold"] = {
+  folds = "ratings:folds{k = 5, seed = 1}, which returns all folds; this is one of them",
   validation = "fold.valid", dev = "fold.valid", val = "fold.valid", ["[]"] = "fold.train, fold.valid or fold.test",
 }
 

@@ -1,4 +1,5 @@
 -- Declares options that several losses and smooth metrics share.
+local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local metrics = require "moonrank.metrics.registry"
 
@@ -18,6 +19,13 @@ end
 local steepness = M.factor("steepness", 1,
   "factor inside the sigmoid: it multiplies the difference of two scores; Westerborg (2022) uses 1")
 steepness.formerly, steepness.renamed = "gain", 1
+
+-- A text under the former name of `steepness` is meant as the gain of a grade, which is an option of metrics.
+function steepness.meant(value, where)
+  if type(value) ~= "string" then return value end
+  check.fail("%s: this loss has no option for the gain of grades, found gain = '%s'. A metric has it: write "
+    .. "mr.losses.lambdarank{metric = mr.metrics.ndcg{gain = '%s'}} to train on it", where, value, value)
+end
 
 M.steepness = declare("mr.losses.SteepnessOptions", { steepness })
 

@@ -57,11 +57,11 @@ end
 ---the current scores and has no gradient. Among rows with equal scores, the row with the lower
 ---number comes first.
 ---
----For ndcg, dcg, err and metrics declared by gain and discount, all grades count. For other metrics,
----a row is relevant if its grade is at least the metric's option `relevant` (default 1). Changes are
+---For ndcg, dcg, err and metrics declared by gain and discount, all grades count. For other
+---metrics, a row is relevant if its grade is at least the metric's option `relevant`. Changes are
 ---those of the normalized metric: divided by the list's ideal DCG for nDCG, by P for AP (or as AP's
----option `denominator` says), and by 1 - p^P for nRBP. A bound multiplies all pairs of a list by the
----bound's slope for this metric.
+---option `denominator` says), and by 1 - p^P for nRBP. A bound multiplies all pairs of a list by
+---the bound's slope for this metric.
 ---
 ---This loss follows the equations of Li et al. Their code differs: it takes the gradient through
 ---the sigmoid, as pair = "sigmoid" does, counts only pairs in the wrong order for AP, and multiplies
@@ -115,9 +115,9 @@ end
 ---
 ---   $sum_(y_i > y_j) log(1 + exp(-steepness (s_i - s_j)))$
 ---
----A bound multiplies a list's loss by the bound's slope for `metric`. The default metric is the number
----of wrongly ordered pairs of unequal grades (mr.metrics.wrong_pairs). Under this metric, the bound
----"minmax" makes the loss a mean over all pairs of unequal grades.
+---A bound multiplies a list's loss by the bound's slope for `metric`. Under the metric
+---mr.metrics.wrong_pairs, the bound "minmax" makes the loss a mean over all pairs of unequal
+---grades.
 ---@param options? mr.losses.CountedPairOptions
 ---@return mr.Loss
 ---Example: `mr.losses.ranknet()(mr.tensor{1, 1, 1}, mr.lists{{0, 1, 2}}):item() / math.log(2)   --> 3.0`

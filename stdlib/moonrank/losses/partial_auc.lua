@@ -87,7 +87,7 @@ end
 ---
 ---The loss has the parameters a, b, p, m and gamma, which mr.fit trains together with the model's:
 ---`loss:parameters()[1]` has them, and a model's file does not. Training minimizes over a, b and m,
----and by default (`ascent`) maximizes over p and gamma, whose gradient gets the opposite sign. Each
+---and (with `ascent`) maximizes over p and gamma, whose gradient gets the opposite sign. Each
 ---time the loss is computed, the parameters move back into their ranges: a and b to [0, 1], p to
 ---[-1, 4], m to [0, 5], gamma to [max(-a, b - 1), 1]. With `learn = false`, they are constants, as
 ---trees need.
@@ -115,10 +115,10 @@ end
 ---
 ---   $theta_a (a + gamma) + theta_b (gamma + 1 - b)$
 ---
----The factors theta_a and theta_b are parameters, too. By default, training minimizes over all
----parameters, as the code of Yang et al. does. That code has twice the learning rate for p, m and
----gamma, so `loss:parameters()[1]` has half of these three numbers: steps of Adam are then twice as
----large.
+---The factors theta_a and theta_b are parameters, too. Without `ascent`, training minimizes over
+---all parameters, as the code of Yang et al. does. That code has twice the learning rate for p, m
+---and gamma, so `loss:parameters()[1]` has half of these three numbers: steps of Adam are then
+---twice as large.
 ---@param options? mr.losses.LlpaucAsCodedOptions
 ---@return mr.Loss
 ---Example: `#mr.losses.llpauc_as_coded():parameters()[1]   --> 7`

@@ -52,17 +52,16 @@ end
 ---
 ---   $- 1/N (sum_(relevant i) log(sigma(f_i)) + sum_(other i) log(1 - sigma(f_i)))$
 ---
----A row is relevant if its grade is at least the option `relevant`, 1 by default. Means over rows,
----lists that count, and bounds are as for mr.losses.mse.
+---A row is relevant if its grade is at least the option `relevant`. Means over rows, lists that
+---count, and bounds are as for mr.losses.mse.
 ---@param options? mr.losses.RelevantOptions
 ---@return mr.Loss
 ---Example: `mr.losses.bce()(mr.tensor{0, 0}, mr.lists{{0, 1}}):item() / math.log(2)   --> 1.0`
 function M.bce(options) return of_relevant("bce", core.binary_cross_entropy_loss, options) end
 
 ---Makes the squared hinge loss of support vector machines (Chang, Hsieh & Lin 2008), the mean over
----a list's rows. A row with score f costs $max(0, 1 - f)^2$ if it is relevant (option `relevant`,
----default grade 1), else $max(0, 1 + f)^2$. Means over rows, lists that count, and bounds are as for
----mr.losses.mse.
+---a list's rows. A row with score f costs $max(0, 1 - f)^2$ if it is relevant (option `relevant`),
+---else $max(0, 1 + f)^2$. Means over rows, lists that count, and bounds are as for mr.losses.mse.
 ---@param options? mr.losses.RelevantOptions
 ---@return mr.Loss
 ---Example: `mr.losses.squared_hinge()(mr.tensor{0.5, 0}, mr.lists{{1, 0}}):item()   --> 0.625`

@@ -19,36 +19,6 @@ local by_name = { ["mr.sweep.TpeOptions"] = "sampler", ["mr.sweep.GenerationOpti
 
 local function classes_in(kind) return kind:gmatch "mr%.[%w_.]*[%w_]" end
 
--- Returns the names of all classes and option tables that are not internal, also of those in arguments, results and
--- fields.
-local function class_names(all)
-  local found, queue = {}, docs.class_names()
-  for name in pairs(by_name) do queue[#queue + 1] = name end
-  local function put_types(list)
-    for _, each in ipairs(list or {}) do
-      for name in classes_in(each.type) do queue[#queue + 1] = name end
-    end
-  end
-  for _, entry in ipairs(all) do
-    local d = (entry.item or type(entry.value) == "function") and entries.describe(entry)
-    if d and not entry.path:match "^mr%.[%w_]+%.%u" then
-      put_types(d.params)
-      put_types(d.returns)
-    end
-  end
-  local at = 1
-  while queue[at] do
-    local name = queue[at]
-    local is_known = not docs.is_internal(name) and (docs.class(name) or #entries.class_members(name, all) > 0)
-    if not found[name] and is_known then
-      found[name] = true
-      put_types(docs.fields(name))
-    end
-    at = at + 1
-  end
-  return check.names(found)
-end
-
 -- Returns the file of the page that describes a class or an option table. A class within a module, such as
 -- mr.sweep.Trial, is on the page of the module.
 local function file_of_class(self, name, modules)
@@ -291,7 +261,7 @@ local function place_modules(self, root)
 end
 
 local function place_classes(self, modules)
-  for _, name in ipairs(class_names(self.all)) do
+  for _, name in ipairs(check.names(entries.public_classes(self.all, by_name))) do
     local file = file_of_class(self, name, modules)
     local page = self.by_file[file]
     if page then

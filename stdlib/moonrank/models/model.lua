@@ -348,7 +348,7 @@ end
 ---Returns the k items with the highest scores for a user, or for all users. The model must score
 ---users and items. With equal scores, the item with the lower number comes first. `seen` has the
 ---items that users already know: ratings, a part of a fold, a fold (its training part), or a table
----of these. `known` says which items of `seen` are left out: "rated" (default) all rated items,
+---of these. `known` says which items of `seen` are left out: "rated" all rated items,
 ---"relevant" only relevant items, "none" no items. `names`, one for each item, are printed beside the
 ---recommended items.
 ---@param options? mr.RecommendOptions

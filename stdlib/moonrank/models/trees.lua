@@ -93,7 +93,7 @@ local importance_options = declare("mr.models.ImportanceOptions", {
 ---Returns a table with the importance of each feature that a split of the trees uses, the highest
 ---gain first. `gain` is the mean decrease of the objective over the feature's splits, `cover` the
 ---mean sum of second derivatives in these splits, and `weight` the number of splits. The option
----`names` has the names of the features (default: their numbers, from 1).
+---`names` has the names of the features.
 ---@param options? mr.models.ImportanceOptions
 ---@return mr.Table
 ---Example:

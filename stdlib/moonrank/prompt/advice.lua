@@ -55,6 +55,8 @@ local function of_module(name)
   return check.other_name("_G", name) and 'the library is local mr = require "moonrank"'
 end
 
+local of_batches = "batches come from a function, which for calls: for batch in data:batches{size = 32} do"
+
 local of_texts = 'texts are joined by .. and formatted by ("%d"):format(n)'
 
 -- Advice for runtime errors of Lua, as {pattern of the error message, advice}. The advice may be a function, which gets
@@ -72,6 +74,9 @@ local of_running = {
   { "attempt to %a+ a 'string' with a", of_texts },
   { "<name> expected near '[%d\"'-]", "a field of a table is name = value" },
   { "attempt to compare (%a+) with (%a+)", of_compared },
+  { "attempt to index a function value$", of_batches },
+  { "bad argument #1 to 'for iterator' %(table expected, got function", of_batches },
+  { "attempt to get length of a function value$", "a function has no length; #data is a dataset's number of lists" },
   { "bad argument #1 to 'for iterator' %(table expected", "pairs and ipairs take a table" },
   { "module 'moonrank%.", 'the library is one module: local mr = require "moonrank"' },
   { "module '(%a+)' not found", of_module },
@@ -250,7 +255,8 @@ local function of_rules(message)
 end
 
 ---Returns an error message with advice on what to write instead, if there is any. An error inside the library also gets
----the position of the script's line. Pass this function to xpcall as message handler.
+---the position of the script's line, as does an error of Lua without a position. Pass this function to
+---xpcall as message handler.
 ---Example: `require("moonrank.prompt.advice").add("f:1: error near '&'")   --> f:1: error near '&'; write a and b`
 function M.add(message)
   if type(message) ~= "string" then return message end
@@ -263,6 +269,7 @@ function M.add(message)
   local block = path and M.python_block(text_of(path), path)
   if block then return block end
   local advice = of_rules(message) or of_syntax(message)
+  if message:find "^attempt to " then message = script_position() .. message end
   return advice and message .. "; " .. advice or message
 end
 

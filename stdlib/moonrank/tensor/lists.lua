@@ -177,7 +177,7 @@ end
 local rank_options = declare("mr.RankOptions", { ties "mean" })
 
 ---Returns the rank of every row in its list: the row with the largest entry of `x` has rank 1.
----Under the default ties = "mean", tied rows share the middle of their ranks. NaN is an error.
+---Under ties = "mean", tied rows share the middle of their ranks. NaN is an error.
 ---@param x mr.Tensor  [rows]
 ---@param options? mr.RankOptions
 ---@return mr.Tensor   [rows]

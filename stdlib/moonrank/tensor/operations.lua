@@ -237,7 +237,7 @@ end
 
 ---Normalizes each channel, then multiplies by gain and adds bias (Ioffe and Szegedy 2015). With
 ---`training = true`, the mean and variance of the channel's values in the batch normalize it, and
----the running means and variances are updated. With `training = false` (the default), the running
+---the running means and variances are updated. With `training = false`, the running
 ---means and variances normalize the batch, and are returned unchanged. A model keeps them as
 ---buffers: `y, self.mean, self.variance = x:batch_norm(self.gain, self.bias, {mean = self.mean,
 ---variance = self.variance, training = batch.training})`. With n values in a channel, the running

@@ -204,6 +204,14 @@ describe("help", function()
   it("finds tables of options by the last part of their name", function()
     for _, topic in ipairs{ "tpe", "TpeOptions", "mr.sweep.TpeOptions" } do has(help.text(topic), "candidates?") end
   end)
+  it("documents no class that only the library uses, and suggests none", function()
+    for _, name in ipairs{ "mr.fit.Plan", "mr.sweep.Pool.Options", "mr.sweep.Schedule.Options", "mr.Booster",
+      "mr.data.InteractionDraws" } do
+      local ok, message = pcall(help.text, name)
+      test.check(not ok and select(2, message:gsub(name, "")) == 1, name .. ": " .. tostring(message))
+    end
+    for _, name in ipairs{ "mr.stats.Estimate", "mr.Fold", "mr.plot.Lines" } do has(help.text(name), name) end
+  end)
   it("shows the documentation of a user's own function", function()
     local own = dofile(files.written("local M = {}\n---Adds one.\n---@param x number  what to\n" ..
       "function M.one(x) return x + 1 end\nreturn M\n"))

@@ -53,6 +53,21 @@ it("links in the manual lead to existing pages and ids", function()
   check(count > 3000, count .. " links")
 end)
 
+it("texts of functions with options repeat no default of an option", function()
+  local entries, count = require "moonrank.help.entries", 0
+  for _, entry in ipairs((entries.all())) do
+    local described = (entry.item or type(entry.value) == "function") and entries.describe(entry)
+    for _, param in ipairs(described and described.params or {}) do
+      if param.type:find "Options" then
+        count = count + 1
+        check(not described.text:find "%(default" and not described.text:find "by default[.,)]",
+          entry.path .. ": " .. described.text)
+      end
+    end
+  end
+  check(count > 100, count)
+end)
+
 it("no page of the manual has a backtick or a link in Markdown outside of code", function()
   for _, name in ipairs(names) do
     local text = texts[name]
