@@ -2,6 +2,7 @@
 -- the marginal means of factors.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local arguments = require("moonrank.options").arguments
 local declare = require("moonrank.options").declare
 local input = require "moonrank.stats.input"
 
@@ -298,9 +299,11 @@ local function value_of(self, method, name, column, i)
     name_of(levels))
 end
 
+local check_rows = arguments{ "rows", "table", expected = "a table of columns" }
+
 -- Checks the rows for which predictions are wanted. Returns their columns by name, and the number of rows.
 local function read_rows(self, method, rows)
-  check.expect(type(rows) == "table", method, "rows", rows, "a table of columns")
+  check_rows(method, rows)
   local columns, names, numbers, count, first = {}, check.names(self._levels), check.names(self._means), nil, nil
   table.move(numbers, 1, #numbers, #names + 1, names)
   for name in pairs(rows) do

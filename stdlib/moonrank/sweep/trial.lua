@@ -34,12 +34,11 @@ function M.check_names(names)
 end
 
 ---Returns the name of the number by which the sweep may prune a trial; nil if the sweep does not prune trials. Records
----`epochs` for the pruner. Any other value than a trial is an error.
+---`epochs` for the pruner.
 ---@param trial mr.Trial
 ---@param epochs? integer  number of epochs that the trial trains
 function M.pruned_by(trial, epochs)
-  local state = type(trial) == "table" and rawget(trial, "_state")
-  check.expect(state, "mr.fit", "trial", trial, "the trial that mr.sweep gives to `run`")
+  local state = rawget(trial, "_state")
   state.epochs = epochs
   return state.pruner and (state.metric or "value") or nil
 end
