@@ -1,6 +1,7 @@
 -- Reads datasets, ratings and folds from files in common formats, and makes synthetic data.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local arguments = require("moonrank.options").arguments
 local declare = require("moonrank.options").declare
 local find = require "moonrank.data.find"
 local dataset = require "moonrank.data.dataset"
@@ -425,6 +426,9 @@ local scored_options = declare("mr.data.ScoredOptions", {
   { "name", "string", default = "scores", help = "name of the scores in messages" },
 })
 
+local check_set = arguments{ "set", "mr.Dataset|mr.Lists", expected = "a dataset or lists",
+  accept = function(set) return dataset.is(set) or check.is_lists(set) end }
+
 ---Combines scores with the rows of a dataset or of lists, to write a run file or to compare
 ---systems. Another number of scores than of rows is an error. Lists and rows without names get the
 ---ids of users and items in the ratings file, or else numbers: of users and items, or of the lists
@@ -441,7 +445,7 @@ function M.scored(scores, set, options)
       "a tensor, or a model if set is a dataset")
     scores = require("moonrank.fit").scores(scores, set)
   end
-  check.expect(dataset.is(set) or check.is_lists(set), "mr.data.scored", "set", set, "a dataset or lists")
+  check_set("mr.data.scored", set)
   local lists = scored.named(set)
   check.length("mr.data.scored", "scores", #scores, lists.rows, "one for each row of the lists")
   return scored.new(lists, scores, o.name)

@@ -41,10 +41,13 @@ local M = {}
 ---@field requires? string    option without which this one has no effect
 ---@field only_with? table<string, any>  value, or array of values, of another option with which this one has an effect
 ---@field not_above? string   option that is the largest value of this one
+---@field each? mr.options.Row  declaration of each element of an array, or of each value of a table by name. Its first
+---   entry is the type: { "string", choices = { "max", "min" } }
+---@field some? string        the array must not be empty; its entry in words: "metric"
 ---@field help string         one line of documentation
 ---@field group? string       computed on first use: heading above the option in the documentation
 ---@field is_of_type? fun(value: any): boolean  computed: whether a value that is not among the choices has the type
----@field element? mr.options.Row  computed: declaration that checks each element of a list
+---@field element? mr.options.Row  computed: declaration of each element of an array, or value of a table by name
 ---@field of_texts? boolean   computed: whether all choices are texts
 ---@field has_more? boolean   computed: whether values of another type are allowed beside the choices
 
@@ -140,7 +143,7 @@ end
 local fields = { default = true, default_of = true, shown = true, required = true, choices = true, least = true,
   most = true, above = true, below = true, infinite = true, class = true, accept = true, expected = true, also = true,
   formerly = true, renamed = true, meant = true, excludes = true, requires = true, required_without = true,
-  only_with = true, not_above = true, help = true }
+  only_with = true, not_above = true, each = true, some = true, help = true }
 
 local function check_row(name, row)
   for key in pairs(row) do
@@ -164,9 +167,14 @@ function M.name_before(round, row)
   return found
 end
 
--- Returns a declaration that checks each element of an option of type integer[], number[] or string[]; nil for other
--- types.
+-- Returns a declaration that checks each element of an option with the field `each` or of type integer[], number[] or
+-- string[]; nil for others.
 local function element_row(row)
+  if row.each then
+    local element = { row[1], row.each[1] }
+    for key, value in pairs(row.each) do element[key == 1 and 2 or key] = value end
+    return M.filled_in(element)
+  end
   local kind = row[2]:match "^(%l+)%[%]$"
   if kind ~= "integer" and kind ~= "number" and kind ~= "string" then return nil end
   local element = { row[1], kind }
@@ -182,8 +190,8 @@ local function are_texts(choices)
   return true
 end
 
--- Returns a copy of an option's declaration with its "computed" fields, such as its test function.
-local function filled_in(row, group)
+---Returns a copy of an option's declaration with its "computed" fields, such as its test function.
+function M.filled_in(row, group)
   local filled = { group = group, is_of_type = test_of(row), element = element_row(row) }
   for key, value in pairs(row) do filled[key] = value end
   filled.of_texts = row.choices ~= nil and are_texts(row.choices)
@@ -206,7 +214,7 @@ local function rows_of(declaration)
       table.move(part.rows, 1, #part.rows, #rows + 1, rows)
     else
       check_row(declaration.name, part)
-      rows[#rows + 1] = filled_in(part, group)
+      rows[#rows + 1] = M.filled_in(part, group)
     end
   end
   return rows
@@ -275,19 +283,7 @@ function M.declare(name, rows, ...)
   return M.declared[name]
 end
 
----Returns the first index at which the array `value` of an option has an element that the option does not allow.
----Otherwise returns a key of `value` that is not an index of an array, or nil if all elements are allowed.
----@param row mr.options.Row  with `element`
----@param value table
-function M.wrong_key(row, value)
-  local is_of_type, n = row.element.is_of_type, #value
-  for i = 1, n do
-    if not is_of_type(value[i]) then return i end
-  end
-  for key in next, value do
-    if math.type(key) ~= "integer" or key < 1 or key > n then return key end
-  end
-end
+local none = {}
 
 local function among(value, choices)
   for i = 1, #choices do
@@ -296,9 +292,30 @@ local function among(value, choices)
   return false
 end
 
-local function allows(row, value)
+local allows
+
+---Returns the first index at which the array `value` of an option has an element that the option does not allow.
+---Otherwise returns a key of `value` that is not an index of an array, or nil if all elements are allowed. Returns the
+---name of a value that is not allowed, or a key that is not a name, for a table of values by name.
+---@param row mr.options.Row  with `element`
+---@param value table
+function M.wrong_key(row, value)
+  local by_name, n = row[2]:find "^table<string", #value
+  for key, each in next, by_name and value or none do
+    if type(key) ~= "string" or not allows(row.element, each) then return key end
+  end
+  for i = 1, by_name and 0 or n do
+    if not allows(row.element, value[i]) then return i end
+  end
+  for key in next, by_name and none or value do
+    if math.type(key) ~= "integer" or key < 1 or key > n then return key end
+  end
+end
+
+function allows(row, value)
   if row.choices and (among(value, row.choices) or not row.has_more) then return among(value, row.choices) end
-  return row.is_of_type(value) and (not row.element or M.wrong_key(row, value) == nil)
+  return row.is_of_type(value) and (not row.element or type(value) ~= "table" or M.wrong_key(row, value) == nil)
+    and (not row.some or #value > 0)
     and (not row.class or is_of_class(value, row.class)) and (not row.accept or row.accept(value))
 end
 
@@ -307,8 +324,6 @@ local function default_of(row)
   local value = row.default
   return type(value) == "table" and not getmetatable(value) and table.move(value, 1, #value, 1, {}) or value
 end
-
-local none = {}
 
 -- Returns the value that replaces a value given under an option's former name.
 local function present_value(row, value, where)
@@ -402,7 +417,7 @@ function M.arguments(...)
   local rows, is_ready = { ... }, false
   return function(where, ...)
     if not is_ready then
-      for i, row in ipairs(rows) do rows[i] = filled_in(row) end
+      for i, row in ipairs(rows) do rows[i] = M.filled_in(row) end
       is_ready = true
     end
     for i = 1, #rows do check_argument(where, rows[i], (select(i, ...))) end

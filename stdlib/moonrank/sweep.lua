@@ -26,17 +26,19 @@ local worker = require "moonrank.sweep.workers.worker"
 local M = {}
 
 local function is_not_empty(text) return text ~= "" end
+local function is_name(text) return text ~= "" and utf8.len(text) ~= nil end
 
 local sweep_options = declare("mr.SweepOptions", {
   "Study",
-  { "name", "string", required = true, accept = is_not_empty, expected = "a text that is not empty",
+  { "name", "string", required = true, accept = is_name, expected = "a text in UTF-8 that is not empty",
     also = { "study_name", "study" }, help = "name of the study in the store" },
   { "space", "table", required = true, also = { "params", "search_space", "param_space" },
     help = "parameters by name: mr.choice, mr.range, mr.uniform, mr.loguniform, mr.integer, mr.seeds; and mr.when" },
   { "run", "fun(trial: mr.Trial): any", required = true, expected = "a function of a trial",
     also = { "objective", "func", "train" },
     help = "runs one trial; returns a number, numbers by name, the run of mr.fit, or an evaluation's `mean`" },
-  { "metric", "string", shown = "the only number that run returns",
+  { "metric", "string", accept = is_name, expected = "a text in UTF-8 that is not empty",
+    shown = "the only number that run returns",
     help = "name of the number by which trials are compared" },
   { "direction", "string", choices = { "maximize", "minimize" }, also = { "mode" },
     shown = "known for metrics, losses, rmse, mae and mse; a number without a name is maximized",
@@ -121,8 +123,6 @@ end
 
 local function checked(options)
   local o = sweep_options:read("mr.sweep", options)
-  check.utf8("mr.sweep", "name", o.name)
-  if o.metric then check.utf8("mr.sweep", "metric", o.metric) end
   paths.check("mr.sweep", "new file", o.store)
   if o.optuna then paths.check("mr.sweep", "new file", o.optuna) end
   set_direction(o)

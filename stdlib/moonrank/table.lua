@@ -36,7 +36,6 @@ end
 
 local function check_rows(o)
   for i, row in ipairs(o.rows) do
-    if type(row) ~= "table" then check.expect(false, "mr.table", ("row %d"):format(i), row, "a table") end
     for key in next, row do
       if math.type(key) ~= "integer" then
         check.fail("mr.table: row %d has the field '%s', expected only values in the order of columns", i,
@@ -50,15 +49,11 @@ local function check_rows(o)
   end
   for c, name in ipairs(o.columns) do
     local format = o.formats[name]
-    check.expect(format == nil or type(format) == "string", "mr.table", ("format of column '%s'"):format(name), format,
-      "a text")
     for _, row in ipairs(format and o.rows or {}) do
       if type(row[c]) == "number" and row[c] == row[c] then formatted(format, row[c], name) end
     end
   end
 end
-
-local directions <const> = { "maximize", "minimize" }
 
 -- Raises an error if an option of mr.table is about a column that the table does not have.
 local function check_columns(o)
@@ -68,13 +63,6 @@ local function check_columns(o)
     for key, value in pairs(o[option]) do
       check.choice("mr.table", "a column in " .. option, is_list and value or key, o.columns)
     end
-  end
-  for name, mark in pairs(o.mark) do
-    check.expect(mark == "max" or mark == "min" or check.is_finite(mark), "mr.table",
-      ("mark of column '%s'"):format(name), mark, "'max', 'min' or a number, such as 0.05 for p")
-  end
-  for name, direction in pairs(o.direction) do
-    check.choice("mr.table", ("direction of column '%s'"):format(name), direction, directions)
   end
 end
 
@@ -89,13 +77,17 @@ end
 
 local table_options = declare("mr.TableOptions", {
   { "columns", "string[]", required = true, help = "names of the columns" },
-  { "rows", "any[][]", default = {}, shown = "none",
+  { "rows", "any[][]", default = {}, shown = "none", each = { "table" },
     help = "the values of each row, in the order of the columns; nil shows as a blank" },
-  { "formats", "table<string, string>", default = {}, shown = "none", help = 'formats of numbers by column, "%.4f"' },
+  { "formats", "table<string, string>", default = {}, shown = "none", each = { "string" },
+    help = 'formats of numbers by column, "%.4f"' },
   { "mark", 'table<string, "max"|"min"|number>', default = {}, shown = "none",
+    each = { "string|number", choices = { "max", "min" },
+      expected = "'max', 'min' or a number, such as 0.05 for p" },
     help = "by column, the numbers that are bold in HTML, LaTeX and Markdown: the largest (max), the smallest (min), "
       .. "or those below a number, as {p = 0.05}. Numbers that are printed alike are bold together" },
   { "direction", 'table<string, "maximize"|"minimize">', default = {},
+    each = { "string", choices = { "maximize", "minimize" } },
     shown = "columns named after a metric or an error", formerly = "better", renamed = 2, meant = from_extremes,
     help = "columns of results, and whether larger or smaller numbers are better, for the options of to_latex" },
   { "across", "string[]", default = {}, shown = "none",

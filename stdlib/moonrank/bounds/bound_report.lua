@@ -13,9 +13,9 @@ local vanished = 1e-9  -- slopes below this share of the list's steepest slope c
 local faded = 1e-2  -- slopes below this share of the list's steepest slope add a caution to the report
 
 local check_options = declare("mr.bounds.CheckOptions", {
-  { "metrics", "(string|mr.Metric)[]", default = { "ndcg", "ap", "nrbp_loss" },
+  { "metrics", "(string|mr.Metric)[]", default = { "ndcg", "ap", "nrbp_loss" }, some = "metric",
     help = "metrics whose bounded values are checked" },
-  { "nsr", "number[]", default = { 1, 2, 3, 4, 5 },
+  { "nsr", "number[]", default = { 1, 2, 3, 4, 5 }, some = "ratio",
     help = "ratios of rows that are not relevant to relevant rows, each with its own lists" },
   { "relevant", "integer[]", shown = "1, 2, 5, 20, 100, 500; for metrics without closed forms up to 20",
     help = "numbers of relevant rows, each with its own lists" },
@@ -348,9 +348,6 @@ end
 ---@return mr.BoundReport
 function M.check(what, options)
   local o = check_options:read("mr.bounds.check", options)
-  for _, name in ipairs{ "metrics", "nsr" } do
-    check.not_empty("mr.bounds.check", name, o[name], "entry")
-  end
   local bound = require("moonrank.bounds").resolve(what)
   local report = { name = bound.name, problems = {}, cautions = {}, metrics = {}, order = {}, nsr = o.nsr }
   for i, each in ipairs(o.metrics) do

@@ -2,6 +2,7 @@
 -- training runs by Student's t. Also keeps the number of training runs behind each cell.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local arguments = require("moonrank.options").arguments
 local given = require "moonrank.experiment.given"
 local stats = require "moonrank.stats"
 
@@ -12,6 +13,10 @@ local function ends(low, high)
   if low == low and high == high then return { low, high } end
 end
 
+local check_values = arguments{ "x", "table|mr.Tensor",
+  accept = function(x) return type(x) == "table" or check.is_tensor(x) end,
+  expected = "an array of numbers or a tensor, or a pair {a, b} of them" }
+
 ---Returns the bootstrap interval (95 %) of a mean over lists (users or queries), as {low, high}. It
 ---does not include the variation between trainings: the trained models are taken as given. Returns
 ---nil for too few values.
@@ -19,8 +24,7 @@ end
 ---@return number[]?
 ---Example: `#mr.experiment.over_lists{0.1, 0.4, 0.5}   --> 2`
 function M.over_lists(x)
-  check.expect(type(x) == "table" or check.is_tensor(x), "mr.experiment.over_lists", "x", x,
-    "an array of numbers or a tensor, or a pair {a, b} of them")
+  check_values("mr.experiment.over_lists", x)
   local found = stats.bootstrap(x)
   return ends(found.low, found.high)
 end

@@ -1,15 +1,17 @@
 -- Writes the text below a table of mr.experiment.compared: how many settings are better and worse than the reference
 -- setting, which changes are largest, and how far results differ on average from the numbers that a paper prints.
-local check = require "moonrank.check"
+local arguments = require("moonrank.options").arguments
 local stats = require "moonrank.stats"
 
 local M = {}
+
+local check_number = arguments{ "n", "integer" }
 
 ---Returns a number of things and its verb: "none is", "1 is", "3 are".
 ---@param n integer
 ---Example: `mr.experiment.are(3)   --> 3 are`
 function M.are(n)
-  check.expect(math.type(n) == "integer", "mr.experiment.are", "n", n, "an integer")
+  check_number("mr.experiment.are", n)
   return n == 0 and "none is" or n == 1 and "1 is" or ("%d are"):format(n)
 end
 

@@ -22,8 +22,11 @@ function M.mean(values, over)
   return { stats.mean(values), ends[1], ends[2] }
 end
 
+local function is_column(each) return each == false or type(each) == "table" and type(each[1]) == "string" end
+
 local table_options = declare("mr.experiment.TableOptions", {
   { "columns", "table[]", required = true,
+    each = { "table|false", accept = is_column, expected = "a head and a field: {'nDCG@10', 'ndcg'}, or false" },
     help = 'columns: {"nDCG@10", "ndcg", format = "%.4f", mark = "max"}; false for a column that is left out' },
   { "records", "table[]", required = true, help = "rows as tables of values by field" },
   { "caption", "string", default = "", shown = "none", help = "text above the table, if a script has several" },
@@ -47,9 +50,7 @@ end
 -- Returns the columns of a table without those that are `false`. A column without a head (a text) is an error.
 local function shown(columns)
   local found = {}
-  for i, each in ipairs(columns) do
-    check.expect(not each or type(each) == "table" and type(each[1]) == "string", "mr.experiment.table",
-      ("columns[%d]"):format(i), each, "a head and a field: {'nDCG@10', 'ndcg'}, or false")
+  for _, each in ipairs(columns) do
     found[#found + 1] = each or nil
   end
   return found

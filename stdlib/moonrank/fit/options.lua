@@ -32,6 +32,8 @@ local function is_clip(value)
   return type(meta) == "table" and rawget(meta, "__name") == "mr.Clip"
 end
 
+local function is_trial(value) return type(value) == "table" and rawget(value, "_state") ~= nil end
+
 local function is_checkpoint(value)
   local kind = type(value)
   return kind == "string" or kind == "table" or kind == "boolean"
@@ -107,7 +109,7 @@ return declare("mr.FitOptions", {
   { "checkpoint", "string|mr.FitCheckpoint|true", accept = is_checkpoint,
     expected = "a path, a table with the field path, or true",
     help = "file that training is saved to and resumed from; true: a file in the trial's folder" },
-  { "trial", "mr.Trial",
+  { "trial", "mr.Trial", accept = is_trial, expected = "the trial that mr.sweep gives to `run`",
     help = "trial that every epoch reports loss, valid_loss, valid_ndcg, ... to; its pruner may end training" },
   "Display",
   { "progress", "boolean", default = true, also = { "verbose" }, help = "show a progress line" },

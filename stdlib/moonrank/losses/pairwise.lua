@@ -30,17 +30,12 @@ local lambda_options = declare("mr.losses.LambdaOptions", {
 -- Returns the metric of mr.losses.lambdarank. A metric that it cannot use, or that takes no `p`, is an error.
 local function lambda_metric(where, o)
   local given, p = o.metric, o.p
-  if p ~= nil and metrics.is(given) then
-    check.fail("%s: p is given, but the metric '%s' already has a p. Leave out p", where, given.name)
+  if metrics.is(given) then
+    check.leave_out(where, "p", p, "metric '%s' has its options already", given.name)
+  elseif not metrics.takes(given, "p") then
+    check.leave_out(where, "p", p, "metric is '%s', and only 'nrbp' and 'rbp' take p", given)
   end
-  if p ~= nil and not metrics.takes(given, "p") then
-    check.fail("%s: p is given, but metric is '%s'. Only 'nrbp' and 'rbp' take p", where, given)
-  end
-  local metric = metrics.parse(given, p ~= nil and { p = p } or nil)
-  if metric.lacks_top then
-    check.fail("%s: metric '%s' needs the largest grade, as in metric = mr.metrics.%s{top = 4}", where, metric.name,
-      metric.base)
-  end
+  local metric = metrics.with_top(where, metrics.parse(given, p ~= nil and { p = p } or nil))
   if not metric.swaps then
     check.fail("%s: metric is '%s', whose change by a swap of two rows is not known. It is known for %s", where,
       metric.name, table.concat(metrics.names("swaps"), ", "))

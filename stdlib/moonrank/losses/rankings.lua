@@ -70,15 +70,6 @@ local function made(name, metric, o, sample)
   }, bound, o)
 end
 
-local function checked_metric(where, o)
-  local metric = metrics.parse(o.metric)
-  if metric.lacks_top then
-    check.fail("%s: metric '%s' needs the largest grade, as in metric = mr.metrics.%s{top = 4}", where, metric.name,
-      metric.base)
-  end
-  return metric
-end
-
 -- Computes derivatives of the mean metric, less a baseline, from sums over all rankings: of the metric (`value`), of
 -- derivatives of log probabilities (`plain`), and of products of both (`weighted`).
 local function less_baseline(lists, samples, divisor, value, plain, weighted)
@@ -112,7 +103,8 @@ local policy_options = declare("mr.losses.PolicyOptions", {
 function M.policy_gradient(options)
   local where = "mr.losses.policy_gradient"
   local o = policy_options:read(where, options)
-  local metric, divisor = checked_metric(where, o), o.baseline == "mean" and o.samples or o.samples - 1
+  local metric = metrics.with_top(where, metrics.parse(o.metric))
+  local divisor = o.baseline == "mean" and o.samples or o.samples - 1
   return made("policy_gradient", metric, o, function(scores, lists, bound)
     local ranks = core.counted_ranks(scores, lists, metric)
     local value, plain, weighted = core.no_rankings(scores, lists)
@@ -180,7 +172,7 @@ end
 function M.pl_rank(options)
   local where = "mr.losses.pl_rank"
   local o = pl_rank_options:read(where, options)
-  local metric = checked_metric(where, o)
+  local metric = metrics.with_top(where, metrics.parse(o.metric))
   if not metric.tables and not core.sums_over_rows(metric) then
     check.fail("%s: metric is '%s', expected a sum over rows of a gain times a discount of the rank, such as "
       .. "'ndcg@10'. mr.losses.policy_gradient takes every metric", where, metric.name)

@@ -289,6 +289,18 @@ function M.parse(text, options)
   return metric
 end
 
+---Returns a metric for a loss. A metric that needs the largest grade, but does not have it, is an error.
+---@param where string  name of the loss, for errors
+---@param metric mr.Metric
+---@return mr.Metric
+function M.with_top(where, metric)
+  if metric.lacks_top then
+    check.fail("%s: metric '%s' needs the largest grade, as in metric = mr.metrics.%s{top = 4}", where, metric.name,
+      metric.base)
+  end
+  return metric
+end
+
 ---Returns the text that `moonrank doc` prints for a metric: its options, and the bounds and losses
 ---that it works with. Returns nil if no metric has this name.
 ---@param text string  "ndcg@10", "metrics.ndcg"

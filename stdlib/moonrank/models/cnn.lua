@@ -20,7 +20,6 @@ end
 
 local function check_sizes(o)
   local where = "mr.models.cnn"
-  check.not_empty(where, "filters", o.filters, "number; mr.models.mlp has no convolutions")
   local height, width = sizes_after(o)
   if height < 1 or width < 1 then
     check.fail("%s: images of %d x %d pixels are too small for %d convolutions of %d x %d with pooling, expected "
@@ -33,7 +32,8 @@ return {
     { "height", "integer", required = true, least = 1, most = largest_side, help = "height of images, in pixels" },
     { "width", "integer", required = true, least = 1, most = largest_side, help = "width of images, in pixels" },
     { "channels", "integer", default = 3, least = 1, most = largest_side, help = "planes of an image: 3 for colours" },
-    { "filters", "integer[]", default = { 6, 16 }, least = 1, help = "number of outputs of each convolution" },
+    { "filters", "integer[]", default = { 6, 16 }, least = 1,
+      some = "number; mr.models.mlp has no convolutions", help = "number of outputs of each convolution" },
     { "kernel", "integer", default = 17, least = 1, also = { "kernel_size" }, help = "side of a convolution's window" },
     model_options.hidden({ 300, 60 }, "widths of the fully connected layers"),
     model_options.activation("relu", "activation of the fully connected layers"),

@@ -95,10 +95,8 @@ end
 function M.of_definition(where, definition)
   local rows, names = {}, { seed = true, dtype = true }
   for _, part in ipairs{ "required", "options" } do
-    for name in pairs(definition[part]) do
-      check.expect(type(name) == "string", where, "a name in " .. part, name, "a text")
-      names[name] = true
-    end
+    check.by_name(where, part == "required" and "required option" or "model's option", definition[part])
+    for name in pairs(definition[part]) do names[name] = true end
   end
   for _, name in ipairs(check.names(names)) do
     local required, default = definition.required[name], definition.options[name]

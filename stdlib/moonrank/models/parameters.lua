@@ -1,6 +1,7 @@
 -- Checks the named tensors that the function `parameters` or `buffers` of a model's definition returned, and puts them
 -- in order.
 local check = require "moonrank.check"
+local arguments = require("moonrank.options").arguments
 
 local M = {}
 
@@ -8,7 +9,6 @@ local M = {}
 local function ordered(where, tensors, order)
   local known, names = {}, order or {}
   for name in pairs(tensors) do
-    check.expect(type(name) == "string", where, "the name of a tensor", name, "a text")
     known[name] = true
     if not order then names[#names + 1] = name end
   end
@@ -27,6 +27,8 @@ local function ordered(where, tensors, order)
   return names
 end
 
+local check_result = arguments{ "the result", "table", expected = "a table of tensors by name" }
+
 ---Checks a model's tensors by name, and returns the names and the tensors in order. Raises an error
 ---for a name that is not a text, a value that is not a tensor, a tensor with two names, and an order
 ---that does not have each name once.
@@ -36,7 +38,8 @@ end
 ---@return string[] names
 ---@return mr.Tensor[] values
 function M.listed(where, tensors, order)
-  check.expect(type(tensors) == "table", where, "the result", tensors, "a table of tensors by name")
+  check_result(where, tensors)
+  check.by_name(where, "tensor", tensors, check.is_tensor, "a tensor")
   local names, values, called = ordered(where, tensors, order), {}, {}
   for i, name in ipairs(names) do
     local x = tensors[name]
@@ -44,7 +47,6 @@ function M.listed(where, tensors, order)
       check.fail("%s: '%s' and '%s' are the same tensor, expected one name for each tensor", where, called[x], name)
     end
     called[x] = name
-    check.expect(check.is_tensor(x), where, ("'%s'"):format(name), x, "a tensor")
     values[i] = x
   end
   return names, values

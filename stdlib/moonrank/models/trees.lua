@@ -4,6 +4,7 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local models = require "moonrank.models.model"
+local parameters = require "moonrank.models.parameters"
 local tables = require "moonrank.table"
 local tree_options = require "moonrank.models.tree_options"
 
@@ -145,9 +146,8 @@ end
 -- Returns XGBoost's booster from the tensors of a file, after checks of all indices in it.
 function Trees:_read(by_name)
   local o = self.config
-  if not by_name.trees then check.fail "the file has no tensor 'trees'" end
   local objective = o.objective == "loss" and "reg:squarederror" or o.objective
-  return core.read_booster(by_name.trees, o.features, o.classes or 0, objective, o.threads)
+  return core.read_booster(parameters.saved(by_name, "trees"), o.features, o.classes or 0, objective, o.threads)
 end
 
 ---Makes a model of trees from the contents of its saved file. All contents are checked before XGBoost reads them.

@@ -1,5 +1,6 @@
 -- Writes errors about declared options, and their documentation. `where` is the name of the called function.
 local check = require "moonrank.check"
+local core = require "moonrank.core"
 local options = require "moonrank.options"
 local found = check.found
 
@@ -86,12 +87,17 @@ function M.refused(where, row, value)
     check.choice(where, row[1], value, row.choices, row.has_more and table.concat(types_in_words(row), " or ") or nil)
   end
   local key = row.element and type(value) == "table" and options.wrong_key(row, value)
-  if math.type(key) == "integer" then
+  if key and row[2]:find "^table<string" then
+    check.expect(type(key) == "string", where, "a name in " .. row[1], key, "a text")
+    check.fail("%s: %s.%s is %s, expected %s, as every value of %s", where, row[1], core.safe_text(key),
+      found(value[key]), expected_of(row.element), row[1])
+  elseif math.type(key) == "integer" then
     check.fail("%s: %s[%d] is %s, expected %s, as every element of %s", where, row[1], key, found(value[key]),
       expected_of(row.element), row[1])
   elseif key then
     check.sequence(where, row[1], value)
   end
+  if row.some and type(value) == "table" then check.not_empty(where, row[1], value, row.some) end
   check.fail("%s: %s is %s, expected %s", where, row[1], found(value), expected_of(row))
 end
 

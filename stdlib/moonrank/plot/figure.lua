@@ -213,6 +213,9 @@ end
 ---@return string
 function Figure:to_svg() return corrected(core.gnuplot(self:script "svg"), self.kind) end
 
+local check_path = arguments{ "path", "string", accept = function(path) return path:find "%.%w+$" ~= nil end,
+  expected = "the name of a file with the extension .svg, .png or .pdf" }
+
 ---Writes the figure to an .svg, .png or .pdf file, and returns the figure. The file is written
 ---whole or not at all. Missing folders are made. An existing regular file is replaced. If `path` is
 ---a link, the file that the link points to is replaced. A folder, a pipe or a device is never
@@ -220,9 +223,8 @@ function Figure:to_svg() return corrected(core.gnuplot(self:script "svg"), self.
 ---@param path string
 ---@return mr.Figure
 function Figure:save(path)
-  check.expect(type(path) == "string", "figure:save", "path", path, "the name of a file")
+  check_path("figure:save", path)
   local extension = path:match("%.(%w+)$")
-  check.expect(extension, "figure:save", "path", path, "a name with the extension .svg, .png or .pdf")
   local kind = check.choice("figure:save", "extension", extension:lower(), { "svg", "png", "pdf" })
   local picture = kind == "svg" and self:to_svg() or core.gnuplot(self:script(kind))
   core.make_folder(path)

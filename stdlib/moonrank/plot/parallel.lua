@@ -26,7 +26,8 @@ local coordinate_options = declare("mr.plot.Coordinate", {
 
 local parallel_options = declare("mr.plot.Parallel", {
   "Data",
-  { "axes", "mr.plot.Coordinate[]", required = true, expected = "a table of axes, {{name = ..., values = ...}, ...}",
+  { "axes", "mr.plot.Coordinate[]", required = true, some = "{name = ..., values = ...}",
+    expected = "a table of axes, {{name = ..., values = ...}, ...}",
     help = "axes from left to right" },
   { "color", "number[]|mr.Tensor", required = true,
     expected = "a table of numbers or a tensor, with a number for each line", help = "one for each line" },
@@ -221,9 +222,6 @@ local function check_lengths(o, positions)
   for i, found in ipairs(positions) do
     check.length(where, ("values of axis %d"):format(i), #found, #positions[1], "as axis 1 has")
   end
-  for k, name in ipairs(o.groups or {}) do
-    check.expect(type(name) == "string", where, ("entry %d of groups"):format(k), name, "a text")
-  end
   for _, name in ipairs{ "color", "groups" } do
     if o[name] then check.length(where, name, #o[name], #positions[1], "one for each line") end
   end
@@ -232,7 +230,6 @@ end
 ---Builds the panel of parallel coordinates. Returns the panel and the checked options.
 function M.parallel(given)
   local o = parallel_options:read(where, given)
-  check.not_empty(where, "axes", o.axes, "{name = ..., values = ...}")
   o.width = o.width or math.max(640, math.min(10000, 120 * #o.axes + 120))
   local panel = marks.panel(where, "parallel", o)
   local positions = {}

@@ -69,7 +69,6 @@ local function shown(path, memory, parts)
   local was_checked = memory.is_checked
   local is_open, store = check.attempt(opened, path, memory)
   if not is_open then
-    if store == "interrupted" then error(store, 0) end
     return told(503, "The store cannot be read", check.reason(store), nil, true)
   end
   local state = memory.state ~= "" and core.sha256(memory.state):sub(1, 16) or ""

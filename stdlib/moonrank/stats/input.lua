@@ -2,6 +2,7 @@
 -- have. The names of the called function (`where`) and of the argument (`name`) are words of errors.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local arguments = require("moonrank.options").arguments
 local declare = require("moonrank.options").declare
 
 local M = {}
@@ -16,10 +17,13 @@ M.level_options = declare("mr.stats.LevelOptions", {
     help = "share of such intervals that contain the true value" },
 })
 
+local check_values = arguments{ "x", "table|mr.Tensor", expected = "a tensor or a table of numbers",
+  accept = function(x) return type(x) == "table" or type(x) == "userdata" end }
+
 ---Returns a tensor from a tensor or a table of numbers. A table becomes a float64 tensor on the CPU.
 function M.tensor(where, x)
-  if type(x) == "table" then return core.tensor(x, "float64", "cpu") end
-  return check.expect(type(x) == "userdata", where, "x", x, "a tensor or a table of numbers")
+  check_values(where, x)
+  return type(x) == "table" and core.tensor(x, "float64", "cpu") or x
 end
 
 ---Like `tensor`, but values beyond 1e100 in size are errors, because their squares and cubes could overflow.

@@ -2,6 +2,7 @@
 -- the marginal means of factors.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local arguments = require("moonrank.options").arguments
 local declare = require("moonrank.options").declare
 local input = require "moonrank.stats.input"
 
@@ -15,6 +16,7 @@ local model_options = declare("mr.stats.LinearModelOptions", {
   { "covariates", "table<string, number[]|mr.Tensor>", default = {}, shown = "none",
     help = "by name, a number for each row" },
   { "interactions", "string[][]", default = {}, shown = "none",
+    each = { "string[]", accept = function(names) return #names >= 2 end, expected = "a table of two or more names" },
     help = 'names that interact, as {{"loss", "bound"}}; main effects are always included' },
 })
 
@@ -92,14 +94,12 @@ end
 
 -- Raises an error if an interaction has fewer than two different names, or if the same interaction was given before.
 local function check_interaction(names, columns, seen)
-  check.expect(type(names) == "table", where, "an interaction", names, "a table of names")
   local sorted = {}
   for i, name in ipairs(names) do
     if not columns[name] then check.unknown("factor or covariate of " .. where, name, check.names(columns)) end
     sorted[i] = name
   end
   check.distinct(where, "an interaction", names)
-  check.expect(#names >= 2, where, "an interaction", names, "at least two names")
   table.sort(sorted)
   local key = table.concat(sorted, " and ")
   if seen[key] then
@@ -124,7 +124,6 @@ local function read(self, o)
     check.length(where, "covariate " .. name, #columns[name], #y, "as y has")
     self._terms[#self._terms + 1] = { name }
   end
-  check.sequence(where, "interactions", o.interactions, "expected only tables of names: {{'a', 'b'}, ...}")
   local seen = {}
   for _, names in ipairs(o.interactions) do
     check_interaction(names, columns, seen)
@@ -300,9 +299,11 @@ local function value_of(self, method, name, column, i)
     name_of(levels))
 end
 
+local check_rows = arguments{ "rows", "table", expected = "a table of columns" }
+
 -- Checks the rows for which predictions are wanted. Returns their columns by name, and the number of rows.
 local function read_rows(self, method, rows)
-  check.expect(type(rows) == "table", method, "rows", rows, "a table of columns")
+  check_rows(method, rows)
   local columns, names, numbers, count, first = {}, check.names(self._levels), check.names(self._means), nil, nil
   table.move(numbers, 1, #numbers, #names + 1, names)
   for name in pairs(rows) do

@@ -50,8 +50,7 @@ end
 
 -- Opens a store's database if this program can read or write it. Returns also whether damaged rows are left out.
 local function opened(path, mode, only_reads, is_checked)
-  local ok, database = pcall(core.open_database, path, mode)
-  if database == "interrupted" then error(database, 0) end
+  local ok, database = check.attempt(core.open_database, path, mode)
   if not ok then check.fail("%s", database:sub(database:find(path, 1, true) or 1)) end
   local good, why, leaves_out = pcall(schema.objection, database, path, only_reads, is_checked)
   if good and not why then
@@ -95,9 +94,7 @@ function Store:publish()
   if changes == copies.changes then return end
   -- removes incomplete copies of the store that a writer left behind when it was killed
   for _, ending in ipairs{ "", "-journal", ".lock" } do os.remove(copies.path .. ".part" .. ending) end
-  local ok, message = pcall(self.copy, self, copies.path, copies.path .. ".part")
-  if message == "interrupted" then error(message, 0) end
-  if ok then copies.changes = changes end
+  if check.attempt(self.copy, self, copies.path, copies.path .. ".part") then copies.changes = changes end
   local now = core.clock()
   copies.last, copies.credit, copies.at = now - began, copies.credit - (now - began), now
 end

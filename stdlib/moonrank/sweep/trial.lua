@@ -1,6 +1,7 @@
 -- Runs one trial: makes the object that the trial's function gets, and records how the trial ended.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local arguments = require("moonrank.options").arguments
 local code = require "moonrank.sweep.code"
 local definitions = require "moonrank.system.definitions"
 local outcome_of = require("moonrank.sweep.outcome").of
@@ -33,12 +34,11 @@ function M.check_names(names)
 end
 
 ---Returns the name of the number by which the sweep may prune a trial; nil if the sweep does not prune trials. Records
----`epochs` for the pruner. Any other value than a trial is an error.
+---`epochs` for the pruner.
 ---@param trial mr.Trial
 ---@param epochs? integer  number of epochs that the trial trains
 function M.pruned_by(trial, epochs)
-  local state = type(trial) == "table" and rawget(trial, "_state")
-  check.expect(state, "mr.fit", "trial", trial, "the trial that mr.sweep gives to `run`")
+  local state = rawget(trial, "_state")
   state.epochs = epochs
   return state.pruner and (state.metric or "value") or nil
 end
@@ -81,6 +81,11 @@ function Trial.__index(self, name)
   check.unknown("parameter or field of this trial", name, table.move(state.names, 1, #state.names, #fields + 1, fields))
 end
 
+local check_report = arguments({ "step", "integer" },
+  { "values", "table", expected = "a number or numbers by name" })
+
+local function is_number(value) return type(value) == "number" end
+
 ---Reports the trial's values at a step, e.g. after every epoch. The sweep's pruner may end the trial during this call;
 ---the trial is then marked as pruned. Under hyperband, the trial may pause here, and run again later. If the value of
 ---the sweep's metric is NaN, the trial fails.
@@ -89,16 +94,14 @@ end
 function methods:report(step, values)
   local state = rawget(self, "_state")
   local reports = state.reports
-  check.expect(math.type(step) == "integer", "trial:report", "step", step, "an integer")
-  local last = #reports > 0 and reports[#reports].step
-  check.expect(not last or step > last, "trial:report", "step", step, "more than the step before, %s", last)
   local metric = state.metric or "value"
   if type(values) == "number" then values = { [metric] = values } end
-  check.expect(type(values) == "table", "trial:report", "values", values, "a number or numbers by name")
+  check_report("trial:report", step, values)
+  local last = #reports > 0 and reports[#reports].step
+  check.expect(not last or step > last, "trial:report", "step", step, "more than the step before, %s", last)
+  check.by_name("trial:report", "value", values, is_number, "a number")
   local copy = {}
   for name, value in pairs(values) do
-    check.expect(type(name) == "string", "trial:report", "a key of values", name, "a name")
-    check.expect(type(value) == "number", "trial:report", "values." .. name, value, "a number")
     check.utf8("trial:report", "a name", name)
     copy[name] = value + 0.0
   end

@@ -260,6 +260,23 @@ it("options.declare refuses options that contradict each other, and documents it
   end
 end)
 
+it("options.declare checks elements of arrays and values of tables by name, and refuses empty arrays", function()
+  local nested = options.unlisted("mr.test.NestedOptions", {
+    { "marks", "table<string, string|number>", each = { "string|number", choices = { "max", "min" }, above = 0 },
+      help = "" },
+    { "rows", "any[][]", each = { "table" }, help = "" },
+    { "metrics", "string[]", some = "metric", help = "" },
+  })
+  local given = { marks = { a = "max", b = 0.5 }, rows = { {}, { 1 } }, metrics = { "ap" } }
+  for name, value in pairs(nested:read("f", given)) do equal(value, given[name]) end
+  for _, case in ipairs{
+    { { marks = { a = "mox" } }, "marks.a is 'mox'", "'max'" }, { { marks = { a = 0 } }, "marks.a", "0" },
+    { { marks = { "max" } }, "marks", "1", "text" }, { { rows = { {}, 3 } }, "rows[2] is 3", "table" },
+    { { rows = { a = {} } }, "rows", "'a'" }, { { metrics = {} }, "metrics is empty", "metric" } } do
+    raises(function() nested:read("f", case[1]) end, "f: ", table.unpack(case, 2))
+  end
+end)
+
 it("options.arguments checks positional arguments in their order, and returns them", function()
   local checked = options.arguments({ "n", "integer", least = 1 }, { "f", "function", required = false },
     { "names", "string[]" })

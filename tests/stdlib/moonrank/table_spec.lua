@@ -94,7 +94,7 @@ it("mr.table refuses unknown columns and marks, and wrong rows and formats", fun
   raises(function() mr.table{ columns = { "a" }, within = { "c" } } end, "'c'")
   raises(function() mr.table{ columns = { "a" }, formats = { b = "%d" } } end, "'b'")
   raises(function() mr.table{ columns = { "a" }, rows = { { 1 }, 2 } } end, "mr.table", "2", "2")
-  raises(function() mr.table{ columns = { "a" }, formats = { a = 4 } } end, "format", "4")
+  raises(function() mr.table{ columns = { "a" }, formats = { a = 4 } } end, "formats.a", "4")
   for _, format in ipairs{ "%d%", "%y", "%d %d", "%d" } do
     raises(function() mr.table{ columns = { "a" }, rows = { { 1.5 } }, formats = { a = format } } end,
       "mr.table", ("%q"):format(format), "1.5")

@@ -2,6 +2,7 @@
 -- for each number in [0, 1) (for samplers that draw at random), and a text that identifies the part.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local arguments = require("moonrank.options").arguments
 local declare = require("moonrank.options").declare
 local digits = require "moonrank.system.digits"
 
@@ -52,31 +53,39 @@ local function table_text(value, seen)
   return "{" .. table.concat(parts, ", ") .. "}"
 end
 
-local function finite(where, name, value)
-  check.expect(type(value) == "number", where, name, value, "a number")
-  check.expect(value == value and value - value == 0, where, name, value, "a finite number")
-  return value
+local function is_plain_table(value) return not getmetatable(value) end
+
+local function is_whole(value)
+  local found = math.tointeger(value)
+  return found and found <= 2 ^ 53 and found >= -2 ^ 53
 end
 
-local function whole(where, name, value)
-  local found = math.tointeger(finite(where, name, value))
-  check.expect(found and found <= 2 ^ 53 and found >= -2 ^ 53, where, name, value, "an integer from -2^53 to 2^53")
-  return found
+local function whole(name)
+  return { name, "number", accept = is_whole, expected = "an integer from -2^53 to 2^53" }
 end
+
+local check_range = arguments(whole "first", whole "last",
+  { "step", "number", accept = is_whole, least = 1, expected = "an integer from 1 to 2^53" })
+local check_integers = arguments(whole "low", whole "high")
+local check_reals = arguments({ "low", "number" }, { "high", "number" })
+local check_span = arguments{ "high - low", "number" }
+local check_logarithmic = arguments{ "low", "number", above = 0,
+  expected = "a number above 0, because the scale is logarithmic" }
+local check_seeds = arguments{ "count", "integer", least = 1, most = 1000,
+  expected = "how many seeds, an integer from 1 to 1000" }
+local check_choice = arguments{ "values", "table", accept = is_plain_table, expected = "a table of values" }
+local check_when = arguments({ "name", "string", expected = "the name of a parameter" },
+  { "parts", "table", accept = is_plain_table,
+    expected = "a table of parameters by name, such as {lr = mr.uniform(0, 1)}" })
 
 local function ordered(where, low, high)
   check.expect(low < high, where, "low", low, "less than high, which is %s", digits.shortest(high))
 end
 
-local function positive(where, low)
-  check.expect(low > 0, where, "low", low, "a number above 0, because the scale is logarithmic")
-end
-
 local function add_choice(part, where, key, value)
   local kind = type(key)
-  check.expect(is_plain[kind], where, ("value %d"):format(#part.keys + 1), key,
-    "a string, number or boolean. Give others a name: name = value")
-  if kind == "number" then finite(where, ("value %d"):format(#part.keys + 1), key) end
+  check.expect(kind == "string" or kind == "boolean" or check.is_finite(key), where,
+    ("value %d"):format(#part.keys + 1), key, "a string, finite number or boolean. Give others a name: name = value")
   if kind == "string" then check.utf8(where, "a value", key) end
   check.expect(not part.index[key], where, ("value %d"):format(#part.keys + 1), key,
     "a value that does not occur before")
@@ -92,7 +101,7 @@ end
 ---Example: `mr.choice{"ndcg", "ap"}   --> choice("ndcg", "ap")`
 function M.choice(values)
   local where = "mr.choice"
-  check.expect(type(values) == "table" and not getmetatable(values), where, "values", values, "a table of values")
+  check_choice(where, values)
   local part = setmetatable({ kind = "choice", keys = {}, index = {}, named = {}, log = false }, Part)
   local named = {}
   for key, value in pairs(values) do
@@ -118,9 +127,9 @@ end
 ---Example: `mr.range(1, 5)   --> range(1, 5)`
 function M.range(first, last, step)
   local where = "mr.range"
-  first, last, step = whole(where, "first", first), whole(where, "last", last),
-    whole(where, "step", step == nil and 1 or step)
-  check.expect(step >= 1, where, "step", step, "an integer of at least 1")
+  step = step == nil and 1 or step
+  check_range(where, first, last, step)
+  first, last, step = math.tointeger(first), math.tointeger(last), math.tointeger(step)
   check.expect(last >= first, where, "last", last, "at least first, which is %d", first)
   return setmetatable({ kind = "range", low = first, high = first + (last - first) // step * step, step = step,
     log = false }, Part)
@@ -132,8 +141,7 @@ end
 ---@return mr.sweep.Part
 ---Example: `mr.seeds(3)   --> choice(1, 2, 3)`
 function M.seeds(count)
-  check.expect(math.type(count) == "integer" and count > 0 and count <= 1000, "mr.seeds", "count", count,
-    "how many seeds, an integer from 1 to 1000")
+  check_seeds("mr.seeds", count)
   local seeds = {}
   for i = 1, count do seeds[i] = i end
   return M.choice(seeds)
@@ -150,9 +158,10 @@ local integer_options = declare("mr.sweep.IntegerOptions", {
 
 local function real(kind, low, high, options)
   local where = "mr." .. kind
-  ordered(where, finite(where, "low", low), finite(where, "high", high))
-  finite(where, "high - low", high - low)
-  if kind == "loguniform" then positive(where, low) end
+  check_reals(where, low, high)
+  check_span(where, high - low)
+  ordered(where, low, high)
+  if kind == "loguniform" then check_logarithmic(where, low) end
   return setmetatable({ kind = kind, low = low + 0.0, high = high + 0.0, log = kind == "loguniform",
     points = part_options:read(where, options).points }, Part)
 end
@@ -181,10 +190,11 @@ function M.loguniform(low, high, options) return real("loguniform", low, high, o
 ---Example: `mr.integer(16, 512, {log = true})   --> integer(16, 512; log)`
 function M.integer(low, high, options)
   local where = "mr.integer"
-  low, high = whole(where, "low", low), whole(where, "high", high)
+  check_integers(where, low, high)
+  low, high = math.tointeger(low), math.tointeger(high)
   local o = integer_options:read(where, options)
   ordered(where, low, high)
-  if o.log then positive(where, low) end
+  if o.log then check_logarithmic(where, low) end
   return setmetatable({ kind = "integer", low = low, high = high, step = 1, points = o.points, log = o.log }, Part)
 end
 
@@ -199,11 +209,9 @@ end
 ---Example: `mr.when("model", "mlp", {hidden = mr.choice{46, 92}})   --> when model is "mlp"`
 function M.when(name, value, parts)
   local where = "mr.when"
-  check.expect(type(name) == "string", where, "name", name, "the name of a parameter")
+  check_when(where, name, parts)
   local values = type(value) == "table" and value or { value }
   check.not_empty(where, ("value of '%s'"):format(name), values, "value")
-  check.expect(type(parts) == "table" and not getmetatable(parts), where, "parts", parts,
-    "a table of parameters by name, such as {lr = mr.uniform(0, 1)}")
   return setmetatable({ name = name, values = values, parts = parts }, When)
 end
 

@@ -1,6 +1,7 @@
 -- The search space of a sweep: a table of parameters and of conditions under which parameters exist. A space
 -- enumerates, draws and describes combinations of parameters.
 local check = require "moonrank.check"
+local arguments = require("moonrank.options").arguments
 local digits = require "moonrank.system.digits"
 local parts = require "moonrank.sweep.search.parts"
 
@@ -114,12 +115,15 @@ local function names_below(entries)
   return all
 end
 
+local check_space = arguments{ "space", "table", accept = function(t) return not getmetatable(t) end,
+  expected = "a table of parameters" }
+
 ---Makes a search space from parameters by name and conditions (`mr.when`); a search space is returned unchanged.
 ---@param t table|mr.sweep.Space
 ---Example: `require("moonrank.sweep.search.space").new{a = mr.choice{1, 2}, b = mr.range(1, 3)}:count()   --> 6`
 function M.new(t)
   if getmetatable(t) == Space then return t end
-  check.expect(type(t) == "table" and not getmetatable(t), "mr.sweep", "space", t, "a table of parameters")
+  check_space("mr.sweep", t)
   local slots = { count = 0 }
   local entries = build("space", t, slots)
   return setmetatable({ _entries = entries, _slots = slots, _names = check.names(names_below(entries)) }, Space)

@@ -243,7 +243,7 @@ describe("mr.models.define raises an error", function()
     raises(made(parameters, 0), "mr.models.x", "n", "0")
     for _, case in ipairs{
       { nil, "nil", "parameters" }, { {}, "parameters", "tensor" },
-      { { w = 3 }, "'w'", "3" }, { { mr.zeros(3) }, "name", "1" },
+      { { w = 3 }, "tensors.w", "3" }, { { mr.zeros(3) }, "name", "1" },
       { { w = mr.zeros(3, { dtype = "int64" }) }, "'w'", "int64" },
       { { a = mr.zeros(3), b = mr.zeros(3, { dtype = "float64" }) }, "'b'", "float64" },
     } do

@@ -164,10 +164,10 @@ it("mr.stats.linear_model rejects invalid data, factors and interactions", funct
   raises(model{ y = { 1, 2, 3, 4 }, factors = { nsr = { 1, 1, "1", "1" } } }, "nsr", "1")
   local both = { loss = two, bound = { "a", "b", "a", "b" } }
   local function interacting(...) return model{ y = { 1, 2, 3, 4 }, factors = both, interactions = { ... } } end
-  raises(interacting({ "loss" }), "interaction", "'loss'")
+  raises(interacting({ "loss" }), "interactions[1]", "'loss'")
   raises(interacting({ "loss", "loss" }), "interaction", "'loss'")
   raises(interacting({ "loss", "bound" }, { "bound", "loss" }), "loss", "interaction", "bound")
-  raises(interacting("loss"), "interaction", "'loss'")
+  raises(interacting("loss"), "interactions[1]", "'loss'")
   raises(model{ y = { 1, 2, 3, 4 }, factors = both, interactions = { loss = "bound" } }, "interactions", "loss",
     "names")
   raises(model{ y = { 1, 2, 3, 4 }, factors = { two, loss = two } }, "factors", "1")

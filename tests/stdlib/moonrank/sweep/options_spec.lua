@@ -31,6 +31,15 @@ local function sweep(folder, words, make)
   return mr.sweep(o)
 end
 
+it("mr.sweep refuses names that are empty or not UTF-8", function()
+  local folder = sweeps.new_folder()
+  for option, name in pairs{ name = "s\xff", metric = "\xff" } do
+    raises(function() sweep(folder, {}, function() return { [option] = name } end) end, "mr.sweep: " .. option, "xff",
+      "UTF-8")
+  end
+  raises(function() sweep(folder, {}, function() return { name = "" } end) end, "mr.sweep: name", "''")
+end)
+
 it("mr.sweep warns in one line about changed mr.args options that trials read", function()
   local folder = sweeps.new_folder()
   equal(#warnings_of(sweep, folder, {}), 0)
