@@ -21,7 +21,7 @@ function M.document(title, css, body, head)
     "<title>", escape(title), "</title>\n<style>\n", css, "</style>\n</head>\n<body>\n", body, "</body>\n</html>\n" }
 end
 
--- Returns a name of a link as HTML that a browser may break after dots and underscores, and before capitals of
+-- Returns a name or a title as HTML that a browser may break after dots and underscores, and before capitals of
 -- mixed names such as GroupedSplitOptions.
 local function breakable(name)
   return (escape(name):gsub("[._:]%f[%a]", "%0<wbr>"):gsub("%l%l%f[%u]", "%0<wbr>"))
@@ -100,7 +100,7 @@ function M.html(page, o)
     '<form id="search" hidden><input id="q" type="search" aria-label="Search" placeholder="Search ( / )" ',
     'autocomplete="off"><ul id="hits"></ul></form></header>\n<div class="page">\n',
     #page.headings > 0 and contents(page.headings) or "",
-    "<main>\n<h1", id, ">", escape(page.title), "</h1>\n", page.body, following, "</main>\n",
+    "<main>\n<h1", id, ">", breakable(page.title), "</h1>\n", page.body, following, "</main>\n",
     site(page, o.site), "</div>\n<footer>", escape(o.version), '</footer>\n<script src="search.js"></script>\n' }
   local title = page.title == "Moonrank" and page.title or page.title .. " - Moonrank"
   return M.document(title, core.stdlib_text "stdlib/manual/style.css", table.concat(body), M.mark)

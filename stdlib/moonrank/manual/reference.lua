@@ -80,7 +80,7 @@ function Book:type(kind)
   local text = escape(kind):gsub("mr%.[%w_.]*[%w_]", function(name)
     return self.links[name] and ('<a href="%s">%s</a>'):format(escape(self.links[name]), name) or nil
   end)
-  return "<code>" .. text .. "</code>"
+  return "<code>" .. text:gsub("|", "|<wbr>") .. "</code>"
 end
 
 -- Returns arguments, fields or options as an HTML table. With a `prefix`, each row has an anchor.
