@@ -35,7 +35,7 @@ end
 ---@return string[]
 function M.without_done(results, where, by, wanted)
   local all, found = results:columns(M.states), {}
-  local state_of = all:column(where, "state")
+  local state_of = all:_column(where, "state")
   for _, group in ipairs(all:groups(where, { by }, all:rows(where, wanted))) do
     local counts = {}
     for _, row in ipairs(group.rows) do counts[state_of[row]] = (counts[state_of[row]] or 0) + 1 end
