@@ -170,6 +170,12 @@ void read_subcommand(const std::vector<std::string>& words, size_t at, Command* 
     throw UsageError("results: expected the name of one store, got " +
                      (rest.empty() ? "none" : std::to_string(rest.size()) + " names"));
   }
+  const auto is_blank = [](const std::string& word) { return word.find_first_not_of(" \t\n") == std::string::npos; };
+  if (name == "doc" && !rest.empty() && std::all_of(rest.begin(), rest.end(), is_blank)) {
+    throw UsageError(
+        "doc: expected a name such as mr.fit or words to search for, got an empty text; without words it "
+        "shows an overview");
+  }
   if (name == "doc" && rest.size() > 1) {
     command->names = {rest.front()};
     for (size_t i = 1; i < rest.size(); ++i) command->names.front() += " " + rest[i];
@@ -191,7 +197,8 @@ void read_help(const std::vector<std::string>& rest, Command* command) {
     command->mode = Command::library;
     command->names = {rest[0], "--help"};
   }
-  if (!rest.empty() && !named) {
+  const bool asks_for_help = rest.size() == 1 && (rest[0] == "--help" || rest[0] == "-h" || rest[0] == "help");
+  if (!rest.empty() && !named && !asks_for_help) {
     throw UsageError("help: expected one command after it: test, doc, results, data, eval, kernel, new or serve");
   }
 }

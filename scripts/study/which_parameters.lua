@@ -7,7 +7,8 @@
 local mr = require "moonrank"
 
 local args = mr.args{
-  epochs = { default = 27, least = 9, help = "of the settings that get most (3, 9, 27, 81: all steps are used)" },
+  epochs = { default = 27, least = 9, most = 1 << 31,
+    help = "of the settings that get most (3, 9, 27, 81: all steps are used)" },
   trials = { type = "integer", least = 10, help = "settings", shown = "one pass over Hyperband's brackets" },
   users = { default = 80, least = 1, help = "users of the made-up ratings" },
   seed = { default = 1, help = "seed of the study: ratings, settings, and the trials' own seeds" },

@@ -5,7 +5,7 @@ local mr = require "moonrank"
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 
 local args = figure.args("1_1", {
-  sizes = { default = { 25, 50, 100, 200 }, least = 3, distinct = true, help = "items in an instance" },
+  sizes = { default = { 25, 50, 100, 200 }, least = 3, most = 10000, distinct = true, help = "items in an instance" },
 }, { sizes = { 25, 50 } })
 
 -- The lower bound of a metric (that of the worst ranking) for n items, at every fraction P/N of relevant items.

@@ -5,8 +5,9 @@ local mr = require "moonrank"
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 
 local args = figure.args("3_2", {
-  most = { default = 50, least = 5, help = "relevant items, at most" },
-  nsr = { default = { 1, 2, 3 }, least = 1, help = "negatives per relevant item" },
+  most = { default = 50, least = 5, most = 10000, help = "relevant items, at most" },
+  nsr = { default = { 1, 2, 3 }, least = 1, most = 4095, distinct = true,
+    help = "negatives per relevant item" },
 }, { most = 10 })
 
 local function expected(base, nsr, p)

@@ -300,6 +300,9 @@ end
 ---text:match "^[^\n]*"   --> mr.Fold:evaluate(model, metrics, options)
 ---```
 function M.text(topic)
+  if not topic:find "%S" then
+    error("help: expected a name such as mr.fit or words to search for, got an empty text. help() shows an overview", 0)
+  end
   local all, root = entries.all()
   local _ = root.bounds  -- loading the module mr.bounds registers the built-in bounds
   if topic == "mr" or topic == "moonrank" then return written_root(root) end

@@ -114,21 +114,32 @@ local function range(all, field)
   return low == high and ("%d"):format(low) or ("%d to %d"):format(low, high)
 end
 
+-- True if all queries are new, as usual: parts of queries rarely overlap.
+local function is_usual(found) return found.all_queries and found.queries == found.all_queries end
+
 ---Returns the lines about new users, items or queries that are printed below a table of evaluations. If counts differ,
----a line shows the smallest and the largest.
+---a line shows the smallest and the largest. There is no line about queries if all of them are new.
 function M.lines(all)
   local lines = {}
   for _, kind in ipairs(kinds) do
-    local own, numbers = {}, {}
-    for _, each in ipairs(all) do own[#own + 1] = kind_of(each) == kind and each or nil end
+    local own, numbers, unusual = {}, {}, false
+    for _, each in ipairs(all) do
+      own[#own + 1] = kind_of(each) == kind and each or nil
+      unusual = unusual or own[#own] == each and not is_usual(each)
+    end
+    if not unusual then own = {} end
     for i = 2, #own > 0 and #kind or 1 do numbers[i - 1] = range(own, kind[i]) end
     lines[#lines + 1] = #own > 0 and kind[1]:format(table.unpack(numbers)) or nil
   end
   return lines
 end
 
----Returns the line about users, items or queries that are new to training, as it is printed below a table.
-function Novelty:__tostring() return M.lines{ self }[1] end
+---Returns the line about users, items or queries that are new to training, as it is printed below a table; false if
+---all queries are new.
+---@return string|false
+function Novelty:line() return M.lines{ self }[1] or false end
+
+function Novelty:__tostring() return self:line() or ("all %d queries are new to training"):format(self.all_queries) end
 
 ---Returns the counts as text such as "users=3;all_users=40", which a store of trials saves.
 function Novelty:text()

@@ -57,7 +57,7 @@ function M.facts(plan, part)
   end
   local whole = whole_of[part] or part
   local new = type(part) == "table" and novelty.between(plan.train, whole, plan.users == "known") or false
-  return { candidates = false, new_to_training = new and tostring(new), novelty = new }
+  return { candidates = false, new_to_training = new and new:line(), novelty = new }
 end
 
 ---Warns if the part that chooses the epoch (valid, or test) has users without a relevant row in train.

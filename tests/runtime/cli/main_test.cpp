@@ -57,6 +57,9 @@ TEST_CASE("moonrank exits with status 2 and offers the nearest option if the com
                                    {{"trec_eval", "q", "r"}, {"'trec_eval'", "moonrank eval QRELS RUN"}},
                                    {{"-i", "eval", "q", "r"}, {"eval", "'-i'"}},
                                    {{"help", "me"}, {"help", "test, doc, results, data, eval, kernel, new or serve"}},
+                                   {{"help", "--nonsense"}, {"help", "one command"}},
+                                   {{"doc", ""}, {"doc", "empty", "mr.fit"}},
+                                   {{"doc", " ", ""}, {"doc", "empty", "mr.fit"}},
                                    {{"-v"}, {"'-v'", "--version"}},
                                    {{"test", "--threads", "2"}, {"'--threads'", "before 'test'"}},
                                    {{"--version", "x"}, {"'x'"}}};
@@ -147,6 +150,11 @@ TEST_CASE("moonrank --help is as wide as the terminal, and says the same words a
 TEST_CASE("moonrank help prints the same text as --help") {
   CHECK(run({"help"}).out == run({"--help"}).out);
   CHECK(run({"help"}).status == 0);
+  for (const char* const word : {"--help", "-h", "help"}) {
+    const Ran help = run({"help", word});
+    CHECK(help.status == 0);
+    CHECK(help.out == run({"--help"}).out);
+  }
   CHECK(run({"help", "doc"}).out == run({"doc", "--help"}).out);
 }
 

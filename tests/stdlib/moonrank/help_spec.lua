@@ -146,6 +146,9 @@ describe("help", function()
       end
     end
     for _, text in ipairs{ "((", "[", "%", ".", ":", "mr.", "fold.", "=", "{}", "" } do pcall(help.text, text) end
+    for _, blank in ipairs{ "", " ", "\n" } do
+      test.raises(function() help.text(blank) end, "empty", "name", "help()")
+    end
     test.raises(function() help.text "mr.losses.ndgc{}" end, "'mr.losses.ndgc'", "'mr.losses.ndcg'")
   end)
   it("searches names, options and prose if no name matches, and shows the best match first", function()

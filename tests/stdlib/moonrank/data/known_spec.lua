@@ -283,6 +283,23 @@ it("mr.fit counts test queries that are not in training", function()
   for _, text in ipairs{ tostring(run), run.test:to_latex() } do check(text:find("1 of 2 queries", 1, true), text) end
 end)
 
+it("no line says that all test queries are not in training, as usual", function()
+  local novelty = require "moonrank.data.novelty"
+  local train, rest = mr.data.synthetic{ kind = "queries", queries = 30, features = 3 }:split{ share = 0.3 }
+  local run = mr.fit{ model = mr.models.linear{ inputs = 3 }, loss = mr.losses.ndcg{}, train = train, test = rest,
+    valid = rest, metrics = { "ndcg" }, epochs = 1, progress = false }
+  for _, text in ipairs{ tostring(run), tostring(run.test), run.test:to_latex(), tostring(run.history) } do
+    check(not text:find "queries" and text:find "ndcg", text)
+  end
+  equal(run.test.new_to_training, false)
+  local none, all, some = novelty.kept "queries=0;all_queries=9", novelty.kept "queries=9;all_queries=9",
+    novelty.kept "queries=3;all_queries=9"
+  equal({ #novelty.lines{ all, all }, #novelty.lines{ none }, #novelty.lines{} }, { 0, 1, 0 })
+  says(novelty.lines{ all, some }[1], "3 to 9 of 9 queries")
+  says(tostring(all), "9 queries")
+  says(novelty.lines{ novelty.kept "users=4;all_users=4;items=1;all_items=1" }[1], "4 of 4 users")
+end)
+
 it("mr.fit warns if validation chooses the epoch on users that are not in training", function()
   local fold = cold()
   local run
