@@ -1,5 +1,5 @@
 -- Commands of the program in Lua, such as `moonrank eval`: a module's function `run` gets the words after the name.
-local core = require "moonrank.core"
+local exit = require("moonrank.system.exit").exit
 
 local M = {}
 
@@ -14,7 +14,7 @@ function M.run()
   if ran then return end
   if type(problem) ~= "string" or problem == "interrupted" then error(problem, 0) end
   local text = problem:gsub("^mr%.[%w_.:]+: ", ""):gsub("^%l+_[%l_]+: ", "")
-  error(core.exit(1, ("%s: %s"):format(words[0], text)), 0)
+  exit(1, ("%s: %s"):format(words[0], text))
 end
 
 return M

@@ -300,12 +300,14 @@ local allows
 ---@param row mr.options.Row  with `element`
 ---@param value table
 function M.wrong_key(row, value)
-  local by_name, n = row[2]:find "^table<string", #value
+  local by_name, n, is_of_type = row[2]:find "^table<string", #value, row.element.is_of_type
   for key, each in next, by_name and value or none do
     if type(key) ~= "string" or not allows(row.element, each) then return key end
   end
   for i = 1, by_name and 0 or n do
-    if not allows(row.element, value[i]) then return i end
+    local is_allowed
+    if row.each then is_allowed = allows(row.element, value[i]) else is_allowed = is_of_type(value[i]) end
+    if not is_allowed then return i end
   end
   for key in next, by_name and none or value do
     if math.type(key) ~= "integer" or key < 1 or key > n then return key end

@@ -1,6 +1,7 @@
 -- The command `moonrank kernel install`: adds Moonrank to Jupyter. The Python package does the work
 -- (python/moonrank/kernel.py); this command finds Python and starts it.
 local core = require "moonrank.core"
+local exit = require("moonrank.system.exit").exit
 local words_of = require "moonrank.command.words"
 
 local M = {}
@@ -58,7 +59,7 @@ function M.run(words)
       .. "%s -m pip install './moonrank-%s-py3-none-....whl[kernel]'", python, core.version(), python, core.version())
   end
   local ok, _, status = os.execute(command)
-  if not ok then error(core.exit(status, "kernel: the kernel was not changed, for the reason above"), 0) end
+  if not ok then exit(status, "kernel: the kernel was not changed, for the reason above") end
 end
 
 return M

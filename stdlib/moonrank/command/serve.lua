@@ -2,6 +2,7 @@
 local answer = require "moonrank.serve.answer"
 local check = require "moonrank.check"
 local core = require "moonrank.core"
+local exit = require("moonrank.system.exit").exit
 local request = require "moonrank.serve.request"
 local words_of = require "moonrank.command.words"
 
@@ -30,7 +31,7 @@ local function listen(host, port)
   if opened then return server end
   local why = check.reason(server)
   if why:find "numeric" then words_of.refuse("--host: %s. Pass localhost, or an address such as 0.0.0.0", why) end
-  error(core.exit(1, ("serve: %s. Pass another --port, or --port 0 for a free one"):format(why)), 0)
+  exit(1, ("serve: %s. Pass another --port, or --port 0 for a free one"):format(why))
 end
 
 ---Answers requests for pages about a store, until `is_over` returns true. Ctrl-C raises the error "interrupted".
@@ -64,7 +65,7 @@ function M.run(words)
   local path, host = names[1], args.host == "localhost" and "127.0.0.1" or args.host
   if not core.file_exists(path) then
     local shown = core.safe_text(path)
-    error(core.exit(1, ("serve: there is no store '%s'. Pass the path of a sweep's store"):format(shown)), 0)
+    exit(1, ("serve: there is no store '%s'. Pass the path of a sweep's store"):format(shown))
   end
   local memory = answer.memory(path)
   local server = listen(host, args.port)

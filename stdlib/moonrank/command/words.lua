@@ -1,13 +1,13 @@
 -- Parses the command line of commands such as `moonrank eval`: names of files and options, in any order.
 local args = require "moonrank.args"
-local core = require "moonrank.core"
+local exit = require("moonrank.system.exit").exit
 local usage = require "moonrank.args.usage"
 
 local M = {}
 
 ---Ends the command with an error about its words, and status 2.
 ---@param ... any  arguments of string.format
-function M.refuse(message, ...) error(core.exit(2, message:format(...)), 0) end
+function M.refuse(message, ...) exit(2, message:format(...)) end
 
 ---Returns the text of --help: the usage and description of a command, and its options.
 ---@param about string

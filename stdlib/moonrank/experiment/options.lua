@@ -1,6 +1,7 @@
 -- Declares command line options of scripts that keep their training runs in a store, and chooses the paths of stores.
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local exit = require("moonrank.system.exit").exit
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local given = require "moonrank.experiment.given"
@@ -39,7 +40,7 @@ local function check_store(path, source, only_reads)
   local objection = paths.objection("new file", path) or against_content(path)
     or not only_reads and paths.unwritable(path)
   if objection then
-    error(core.exit(2, ("%s: %s%s"):format(source, objection:find(path, 1, true) and "" or path .. ": ", objection)), 0)
+    exit(2, ("%s: %s%s"):format(source, objection:find(path, 1, true) and "" or path .. ": ", objection))
   end
 end
 

@@ -2,6 +2,7 @@
 -- runs are there, which failed, and which were continued after a change.
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local exit = require("moonrank.system.exit").exit
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local given = require "moonrank.experiment.given"
@@ -73,8 +74,8 @@ end
 local function check_lost(results)
   local _, planned, lost = M.progress(results)
   if not lost then return end
-  error(core.exit(1, ("'%s' in %s is not complete: of %d runs %s. `moonrank results %s` says why; %s makes them again")
-    :format(results.name, results.path, planned, lost, results.path, again(results))), 0)
+  exit(1, ("'%s' in %s is not complete: of %d runs %s. `moonrank results %s` says why; %s makes them again")
+    :format(results.name, results.path, planned, lost, results.path, again(results)))
 end
 
 -- Begins the error about training runs that are not in the store although --kept forbids making them.
@@ -87,7 +88,7 @@ local lacking = "--kept: "
 ---Example: `mr.experiment.lacked((select(2, pcall(mr.experiment.lack, "no runs"))))   --> no runs`
 function M.lack(message)
   given.need("lack", "message", message, "string", "a text")
-  error(core.exit(2, lacking .. message), 0)
+  exit(2, lacking .. message)
 end
 
 ---Returns the message given to `mr.experiment.lack` if `problem` is the error that it raised, and nil
@@ -110,7 +111,7 @@ local function found_in_store(args, name)
   if ok then return found end
   local why = tostring(found)
   if not why:find("unknown study in", 1, true) and not why:find "is not there$" then
-    error(core.exit(1, without_place(why)), 0)
+    exit(1, without_place(why))
   end
 end
 
@@ -249,8 +250,8 @@ local function check_settings(args, o)
   local found = found_in_store(args, o.name)
   if not found or studies.has_settings(found.study.settings, o.settings) then return end
   local difference = studies.difference(found.study.settings, studies.settings_text(o.settings))
-  error(core.exit(1, ("%s has runs of '%s' with other settings: %s. Pass the options of the kept runs, or another "
-    .. "store (--store)"):format(args.store, found.name, core.safe_text(in_one_line(difference, "; ")))), 0)
+  exit(1, ("%s has runs of '%s' with other settings: %s. Pass the options of the kept runs, or another "
+    .. "store (--store)"):format(args.store, found.name, core.safe_text(in_one_line(difference, "; "))))
 end
 
 -- Returns an error of mr.sweep about a store in one line. The advice at its end names options of mr.sweep, such as
@@ -271,7 +272,7 @@ local function sweep(args, o, options)
   if type(found) ~= "string" then error(found, 0) end
   if not found:find(args.store, 1, true) then error((found:gsub("mix_numerics = true", "--mix-numerics")), 0) end
   check_settings(args, o)
-  error(core.exit(1, store_error((without_place(found):gsub("^mr%.sweep: ", "")))), 0)
+  exit(1, store_error((without_place(found):gsub("^mr%.sweep: ", ""))))
 end
 
 ---Returns a study: the results of a named set of training runs. Runs that are not in the store yet are

@@ -1,7 +1,7 @@
 -- Experiments in two steps: validation chooses the settings of every method, such as learning rates, and every method
 -- is then run at its settings, for example on all folds.
 local check = require "moonrank.check"
-local core = require "moonrank.core"
+local exit = require("moonrank.system.exit").exit
 local declare = require("moonrank.options").declare
 local parts_of = require "moonrank.sweep.search.parts"
 local studies = require "moonrank.experiment.studies"
@@ -50,8 +50,8 @@ local function chosen(args, o, names)
   for _, name in ipairs(tuned) do
     best[name] = found[name]
     if not found[name] then
-      error(core.exit(1, ("'%s, settings' in %s has no result for %s = %s, because all of its runs failed"):format(
-        o.name, args.store, o.by, name)), 0)
+      exit(1, ("'%s, settings' in %s has no result for %s = %s, because all of its runs failed"):format(
+        o.name, args.store, o.by, name))
     end
   end
   return best

@@ -67,7 +67,7 @@ describe("errors name the function that the script called", function()
     for _, value in ipairs{ 7, {} } do
       raises(function() queries:standardize(value) end, "dataset:standardize", "scaling", options.found(value))
     end
-    raises(function() without:standardize() end, "dataset:standardize", "features", "nil")
+    raises(function() without:standardize() end, "dataset:standardize", "dataset", "no features")
     raises(function() ranked():plot(7) end, "evaluation:plot", "options", "7")
     local model = mr.models.mf{ users = 2, items = 2 }
     raises(function() model:restore{} end, "model:restore", "snapshot")

@@ -266,12 +266,15 @@ it("options.declare checks elements of arrays and values of tables by name, and 
       help = "" },
     { "rows", "any[][]", each = { "table" }, help = "" },
     { "metrics", "string[]", some = "metric", help = "" },
+    { "sides", "string[]", each = { "string", choices = { "left", "right" } }, help = "" },
   })
-  local given = { marks = { a = "max", b = 0.5 }, rows = { {}, { 1 } }, metrics = { "ap" } }
+  local given = { marks = { a = "max", b = 0.5 }, rows = { {}, { 1 } }, metrics = { "ap" },
+    sides = { "left" } }
   for name, value in pairs(nested:read("f", given)) do equal(value, given[name]) end
   for _, case in ipairs{
     { { marks = { a = "mox" } }, "marks.a is 'mox'", "'max'" }, { { marks = { a = 0 } }, "marks.a", "0" },
     { { marks = { "max" } }, "marks", "1", "text" }, { { rows = { {}, 3 } }, "rows[2] is 3", "table" },
+    { { sides = { "left", "up" } }, "sides[2] is 'up'", "'right'" },
     { { rows = { a = {} } }, "rows", "'a'" }, { { metrics = {} }, "metrics is empty", "metric" } } do
     raises(function() nested:read("f", case[1]) end, "f: ", table.unpack(case, 2))
   end
