@@ -63,7 +63,8 @@ int run_script(lua_State* L, const std::string& script, bool prompt_follows) {
   const bool returns_module = lua_istable(L, -1) || lua_isfunction(L, -1);
   lua_pop(L, 1);
   if (!returns_module || is_input || prompt_follows || before < 0 || bytes_written() != before) return 0;
-  return call_module(L, "moonrank.command.module_script", "refuse", script.c_str(), 0);
+  print_error(script + " is a module of other scripts, not a program: it prints nothing and returns a value");
+  return 2;
 }
 
 /// Runs the code of all -e options, then the script, then the interactive prompt if it is requested.

@@ -55,16 +55,3 @@ it("an error in a script that returns a table is reported as usual", function()
   equal(status, 1)
   check(said:find("my words", 1, true) and not said:find "module", said)
 end)
-
-it("the line about a module of a document names the programs in its folder, and no modules", function()
-  local _, said = program.run(program.moonrank .. " scripts/cmu/tables.lua --nonsense x")
-  local named = said:match "Programs in this folder: (.*)" or said
-  for _, name in ipairs{ "differences.lua", "figure_1.lua", "table_1.lua", "table_2.lua" } do
-    check(named:find(name, 1, true), said)
-  end
-  for _, name in ipairs{ "tables.lua", "figures.lua", "protocol.lua", "all.lua", "queries.lua" } do
-    check(not named:find("%f[%w_]" .. name), said)
-  end
-  _, said = program.run(program.moonrank .. " scripts/thesis/beside.lua")
-  check(said:find "%d+ more\n*$", said)
-end)
