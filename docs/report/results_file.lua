@@ -268,7 +268,11 @@ local function against_cell(cell)
   end
   if value == "" then return "the value is empty" end
   if cell.runs ~= "" and math.type(cell.runs) ~= "integer" then
-    return ("runs is '%s', expected an integer"):format(core.safe_text(cell.runs))
+    return ("runs is '%s', expected an integer"):format(core.safe_text(tostring(cell.runs)))
+  end
+  local is_p = cell.column == "p" or cell.column:find "^p, "
+  if is_p and type(value) == "number" and (value < 0 or value > 1) then
+    return ("the p-value is %s, expected a number from 0 to 1"):format(M.written(value))
   end
   if low == "" and high == "" then return nil end
   for _, name in ipairs{ "value", "low", "high" } do

@@ -27,8 +27,7 @@ end
 
 for _, name in ipairs(args.sets) do
   local set, results, best = queries.set(args, name), queries.runs(args, name)
-  records[#records + 1] =
-    { data = set.title, kind = "", system = "random ranking", rate = "", mean = random_level(set), runs = 0 }
+  records[#records + 1] = { data = set.title, kind = "", system = "random ranking", mean = random_level(set), runs = 0 }
   for _, system in ipairs(protocol.systems) do
     local where, rate = { system = system.title }, system.by.rate or best[system.title].rate
     local runs = experiment.folds(results, where, protocol.metric)
