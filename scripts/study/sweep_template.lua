@@ -10,7 +10,7 @@ local args = mr.args{
   folds = { default = 3, least = 2, help = "folds over users" },
   epochs = { default = 10, least = 1, help = "passes over the training part" },
   users = { default = 80, least = 1, help = "users of the made-up ratings" },
-  seed = { default = 1, help = "seed of the study: ratings, folds, and the trials' own seeds" },
+  seed = { default = 1, help = "seed of ratings, folds, models and training" },
   workers = { type = "integer", least = 0, help = "processes; 0: this one", shown = "one per core" },
   store = { path = "new file", default = "results/sweep_template.db", help = "where results are kept" },
   force = { default = false, help = "go on with a study although this script or the data have changed" },
@@ -43,7 +43,7 @@ local study = mr.sweep{
       items = ratings.items,
       factors = 8,
       init = 0.1,
-      seed = trial.seed }
+      seed = args.seed }  -- one seed for all losses, so that only the loss differs
     return mr.fit{
       model = model,
       loss = mr.losses[trial.loss]{},
@@ -53,7 +53,7 @@ local study = mr.sweep{
       valid = fold.valid,
       test = fold.test,
       metrics = { "ndcg", "ap" },
-      seed = trial.seed,
+      seed = args.seed,
       progress = false }
   end,
 }

@@ -11,7 +11,7 @@ local args = mr.args{
     help = "of the settings that get most (3, 9, 27, 81: all steps are used)" },
   trials = { type = "integer", least = 10, help = "settings", shown = "one pass over Hyperband's brackets" },
   users = { default = 80, least = 1, help = "users of the made-up ratings" },
-  seed = { default = 1, help = "seed of the study: ratings, settings, and the trials' own seeds" },
+  seed = { default = 1, help = "seed of ratings, folds, settings, models and training" },
   workers = { type = "integer", least = 0, help = "processes; 0: this one", shown = "one per core" },
   store = { path = "new file", default = "results/which_parameters.db", help = "where results are kept" },
   out = { path = "new folder", default = "results", help = "folder of the pictures" },
@@ -39,7 +39,7 @@ local study = mr.sweep{
       items = ratings.items,
       factors = trial.factors,
       init = trial.init,
-      seed = trial.seed }
+      seed = args.seed }
     return mr.fit{
       model = model,
       loss = mr.losses[trial.loss]{},
@@ -50,7 +50,7 @@ local study = mr.sweep{
       valid = fold.valid,
       test = fold.test,
       metrics = { "ndcg" },
-      seed = trial.seed,
+      seed = args.seed,
       progress = false,
       trial = trial,
       checkpoint = true }

@@ -27,7 +27,7 @@ local study = mr.sweep{
       bound = trial.bound,
       lr = trial.lr,
       epochs = args.epochs,
-      seed = trial.seed,
+      seed = args.seed,  -- one seed for all bounds, so that only the bound differs
     }
   end,
 }
