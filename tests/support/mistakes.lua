@@ -71,7 +71,7 @@ return {
     runs = "mr.arange(0, 1, {step = 0.5})", gives = "{0, 0.5, 1}" },
   { code = "local y = mr.arange(10)", says = { "last", "nil" }, instead = "mr.arange(first, last)",
     runs = "mr.arange(0, 9)", gives = "{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}" },
-  { code = "mr.manual_seed(1)", says = { "manual_seed", "mr.seed(n)" } },
+  { code = "mr.manual_seed(1)", says = { "manual_seed", "option seed", "mr.seed(n)" } },
   { code = "local layer = mr.nn.Linear(2, 3)", says = { "nn", "mr.models" } },
   { code = "local y = x:to('gpu')", says = { "'gpu'", "'cuda'" } },
   { code = "mr.plot{1, 2, 3}", says = { "plot", "function" }, never = { "without parentheses" } },

@@ -59,7 +59,8 @@ end
 
 M.moonrank = {
   rand = "mr.uniform(sizes), such as mr.uniform({2, 3}, {seed = 1})",
-  randn = "mr.normal(sizes), such as mr.normal({2, 3}, {seed = 1})", manual_seed = "the option seed of folds, models and mr.fit",
+  randn = "mr.normal(sizes), such as mr.normal({2, 3}, {seed = 1})",
+  manual_seed = "the option seed of folds, models and mr.fit, or mr.seed(n) for random tensors",
   randperm = "mr.permutation(n)",
   set_seed = "mr.seed(n)", random_seed = "mr.seed(n)", zeros_like = "mr.zeros(x:shape())",
   ones_like = "mr.ones(x:shape())", linspace = "mr.arange(first, last, {step = step})", load = "mr.models.load(path)",
