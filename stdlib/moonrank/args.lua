@@ -338,10 +338,10 @@ end
 ---does not warn when their values change. Returns the values of all options by name: those of the
 ---command line, and else the defaults. In the returned table, reading an option that was not declared
 ---is an error.
----@param declarations table<string, any>   option -> default, or a `mr.args.Declaration`
----@param words? string[]                   words of a command line (default: the script's own `arg`)
+---@param declarations table<string, any|mr.args.Declaration>  default or declaration by the option's name
+---@param words? string[]  words of a command line (default: the script's own `arg`)
 ---@return table<string, any>
----Example: `require "moonrank.args".args({nsr = 1, smoke = false}, {"--nsr", "2"}).nsr   --> 2`
+---Example: `mr.args({nsr = 1, smoke = false}, {"--nsr", "2"}).nsr   --> 2`
 function M.args(declarations, words)
   local own = rawget(_G, "arg") or {}
   local declared = M.declared(declarations)

@@ -26,7 +26,7 @@ local function quoted(word) return "'" .. word:gsub("'", "'\\''") .. "'" end
 function M.shell(words)
   local python, rest, i = "python3", {}, 1
   while i <= #words do
-    if words[i] == "--help" or words[i] == "-h" then return nil, about end
+    if words[i] == "--help" or words[i] == "-h" then return nil, words_of.help(about) end
     if words[i] == "--python" then
       i = i + 1
       if not words[i] then words_of.refuse "kernel: --python needs the path of a Python" end

@@ -69,7 +69,7 @@ end
 ---```
 function M.output(words)
   for _, word in ipairs(words) do
-    if word == "--help" or word == "-h" then return about end
+    if word == "--help" or word == "-h" then return words_of.help(about) end
     if word:sub(1, 1) == "-" then words_of.refuse("new: unknown option '%s' (--help explains the command)", word) end
   end
   if #words ~= 1 or words[1] == "" then

@@ -9,12 +9,12 @@ local M = {}
 ---@param ... any  arguments of string.format
 function M.refuse(message, ...) exit(2, message:format(...)) end
 
----Returns the text of --help: the usage and description of a command, and its options.
+---Returns the text of --help: the usage and description of a command, wrapped at the terminal's width, and its options.
 ---@param about string
----@param declarations table<string, any>  as for mr.args
+---@param declarations? table<string, any>  as for mr.args; nil if the command has no options
 function M.help(about, declarations)
-  local wrap, width = require("moonrank.help.wrap"), require("moonrank.system.terminal").width()
-  return wrap.text(about, width) .. usage.text(nil, args.declared(declarations)):match "\n\noptions:.*"
+  local text = require("moonrank.help.wrap").text(about, require("moonrank.system.terminal").width())
+  return text .. (declarations and usage.text(nil, args.declared(declarations)):match "\n\noptions:.*" or "")
 end
 
 ---Divides the words of a command into names and options, which mr.args reads.
