@@ -78,11 +78,26 @@ local function bold(one, named, within)
   return #parts > 0 and ("Bold: %s."):format(table.concat(parts, "; ")) or ""
 end
 
----Divides the meaning of a table's columns, such as "d: mean change; n: users", into one text per term.
+-- Returns whether a text such as "95 % from, to: ends of the interval" is about columns that a table lost.
+local function is_about(text, lost)
+  local term = text:match "^(.-):"
+  if not term or lost[term] then return term ~= nil end
+  for name in term:gmatch "[^,]+" do
+    if not lost[name:match "^%s*(.-)%s*$"] then return false end
+  end
+  return true
+end
+
+---Divides the meaning of a table's columns, such as "d: mean change; n: users", into one text per term. Terms of
+---columns that `without_empty` took out of the table are left out.
 ---@param legend string
+---@param whole mr.Table  the table with all columns
+---@param one mr.Table    the table that is shown
 ---@return string[]
-function M.meanings(legend)
-  local found = {}
+function M.meanings(legend, whole, one)
+  local found, lost, kept = {}, {}, {}
+  for _, name in ipairs(whole.columns) do lost[name] = true end
+  for _, name in ipairs(one.columns) do lost[name] = nil end
   for part in (legend:gsub("%s+", " ") .. ";"):gmatch "%s*(.-);" do
     if #found == 0 or part:find ":" then
       found[#found + 1] = part
@@ -90,7 +105,8 @@ function M.meanings(legend)
       found[#found] = found[#found] .. "; " .. part
     end
   end
-  return found
+  for _, text in ipairs(found) do kept[#kept + 1] = not is_about(text, lost) and text or nil end
+  return kept
 end
 
 -- Returns an array of those texts that are not empty.

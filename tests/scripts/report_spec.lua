@@ -92,6 +92,13 @@ describe("report.write", function()
     check(line:find("loss", 1, true) and not line:find "\n" and rest:find("p: chance &lt; 1", 1, true), own)
   end)
 
+  it("does not explain columns that are left out", function()
+    local legend = "p: chance; empty: no word; nan, empty: of both; nDCG, nan: of one; the rest"
+    local own = own_of{ tables = { a_table{} }, legends = { legend } }
+    check(own:find("p: chance", 1, true) and own:find("nDCG, nan: of one; the rest", 1, true), own)
+    check(not own:find("no word", 1, true) and not own:find("of both", 1, true), own)
+  end)
+
   it("repeats the main finding only if the text of the section lacks it", function()
     local function times(text)
       return select(2, own_of{ text = text, finding = "It is so." }:gsub("It is so%.", ""))
