@@ -23,7 +23,7 @@
     var most = 12, all = text.toLowerCase().split(/\s+/).filter(Boolean).slice(0, most), words = [];
     for (var i = 0; i < all.length; i++) {
       var found = [all[i]];
-      for (var last = Math.min(all.length, i + 3); last > i + 1; last--) {
+      for (var last = Math.min(all.length, i + 4); last > i + 1; last--) {
         var together = all.slice(i, last).join(" ");
         if (Object.prototype.hasOwnProperty.call(other, together)) {
           found = other[together].split(" ");

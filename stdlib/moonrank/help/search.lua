@@ -34,7 +34,9 @@ M.synonyms = { minibatch = "batch_size", mini_batch = "batch_size", batchsize = 
   ["reciprocal rank"] = "metric rr", ["mean reciprocal rank"] = "metric rr",
   ["expected reciprocal rank"] = "metric err", ["average precision"] = "metric ap",
   ["mean average precision"] = "metric ap", ["cross validation"] = "folds", ["k-fold"] = "folds",
-  ["leave one out"] = "folds",
+  ["leave one out"] = "folds", ["grid search"] = "sweep sampler", ["gradient boosting"] = "trees",
+  ["discounted cumulative gain"] = "metric ndcg", ["normalized discounted cumulative gain"] = "metric ndcg",
+  gbdt = "trees", transformer = "attention",
   implicit = "interactions", feedback = "interactions", mrr = "rr", map = "ap", lambdamart = "trees",
   -- names of PyTorch, NumPy and scikit-learn
   dataloader = "batches", train_test_split = "split", gridsearchcv = "sweep", randomizedsearchcv = "sweep",
@@ -61,7 +63,7 @@ local function words_of(topic)
   local i = 1
   while i <= #all do
     local last, word = i, all[i]
-    for j = math.min(#all, i + 2), i + 1, -1 do
+    for j = math.min(#all, i + 3), i + 1, -1 do
       local together = M.synonyms[table.concat(all, " ", i, j)]
       if together and last == i then last, word = j, together end
     end

@@ -175,7 +175,9 @@ describe("help", function()
     for topic, name in pairs{ ["MAP@10"] = "mr.metrics.ap", ["precision@7"] = "mr.metrics.precision",
       ["learning-rate"] = "Learning rate", ["k-fold"] = "mr.Ratings:folds", overfit = "patience",
       ["rows:sum()"] = "mr.Lists:sum", ["y:backward()"] = "mr.Tensor:backward", ["~="] = '"guide/lua"',
-      ["!="] = '"guide/lua"', ["mean reciprocal rank"] = "mr.metrics.rr", ["leave-one-out"] = "mr.Ratings:folds" } do
+      ["!="] = '"guide/lua"', ["mean reciprocal rank"] = "mr.metrics.rr", ["leave-one-out"] = "mr.Ratings:folds",
+      transformer = "attention", ["gradient boosting"] = "mr.models.trees",
+      ["normalized discounted cumulative gain"] = "mr.metrics.ndcg" } do
       has(help.text(topic), name)
     end
     local text = help.text "mean reciprocal rank"
