@@ -51,22 +51,6 @@ void interruptible() {
   sigaction(SIGINT, &action, nullptr);
 }
 
-/// Runs a script; "-" is standard input. A file that writes nothing and returns a table or a function is a module of
-/// other scripts. Unless a prompt follows, the program then says so and returns 2, because a user who runs a module
-/// would wait for a result in vain.
-int run_script(lua_State* L, const std::string& script, bool prompt_follows) {
-  const bool is_input = script == "-";
-  const std::int64_t before = bytes_written();
-  const int top = lua_gettop(L);
-  const int status = call_loaded(L, luaL_loadfilex(L, is_input ? nullptr : script.c_str(), "t"), 1);
-  if (lua_gettop(L) == top) return status;  // an error or mr.exit ended the script, so it has no result
-  const bool returns_module = lua_istable(L, -1) || lua_isfunction(L, -1);
-  lua_pop(L, 1);
-  if (!returns_module || is_input || prompt_follows || before < 0 || bytes_written() != before) return 0;
-  print_error(script + " is a module of other scripts, not a program: it prints nothing and returns a value");
-  return 2;
-}
-
 /// Runs the code of all -e options, then the script, then the interactive prompt if it is requested.
 int run_code(lua_State* L, const Invocation& invocation) {
   const Command& command = invocation.command;
@@ -84,7 +68,7 @@ int run_code(lua_State* L, const Invocation& invocation) {
   if (command.script_at > 0) {
     const std::string& script = invocation.words[static_cast<size_t>(command.script_at)];
     status = set_strict(L, true);
-    if (status == 0) status = run_script(L, script, command.stay);
+    if (status == 0) status = call_loaded(L, luaL_loadfilex(L, script == "-" ? nullptr : script.c_str(), "t"), 0);
   }
   if (command.mode == Command::repl || command.stay) return run_repl(L);
   return status == 0 && lua::interrupted() ? 130 : status;

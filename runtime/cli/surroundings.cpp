@@ -6,7 +6,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
-#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <unistd.h>
@@ -63,16 +62,6 @@ void check_device(bool computes) {
 }
 
 }  // namespace
-
-std::int64_t bytes_written() {
-  std::fflush(nullptr);
-  std::ifstream counts("/proc/self/io");
-  std::string name;
-  for (std::int64_t count = 0; counts >> name >> count;) {
-    if (name == "wchar:") return count;
-  }
-  return -1;
-}
 
 bool check_default_output(lua_State* L) {
   // the key in Lua's registry under which the io library stores its default output file

@@ -1,8 +1,6 @@
 // Checks the process's environment: the standard streams and the variables MOONRANK_*.
 #pragma once
 
-#include <cstdint>
-
 struct lua_State;
 
 namespace mr::cli {
@@ -13,10 +11,6 @@ void watch_standard_streams();
 
 /// Prints an error and returns false if the script's default output (io.output) cannot be written.
 bool check_default_output(lua_State* L);
-
-/// Writes out buffered output, and returns how many bytes this process has written so far to all files, pipes and
-/// terminals. Returns -1 if the system does not count them.
-std::int64_t bytes_written();
 
 /// Checks the environment variables MOONRANK_*. Throws std::runtime_error that names the wrong one. If `computes` is
 /// true, it also throws if the device that MOONRANK_DEVICE names is not available.

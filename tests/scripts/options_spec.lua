@@ -31,7 +31,7 @@ local function scripts()
       end
       found[#found + 1] = one
     else
-      check(not ok and help:find "is a module of other scripts", path .. ": " .. help)
+      check(ok and help == "", path .. ": " .. help)
     end
   end
   return found
