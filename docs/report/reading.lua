@@ -89,15 +89,15 @@ local function is_about(text, lost)
 end
 
 ---Divides the meaning of a table's columns, such as "d: mean change; n: users", into one text per term. Terms of
----columns that `without_empty` took out of the table are left out.
+---columns that the shown table lacks are left out.
 ---@param legend string
----@param whole mr.Table  the table with all columns
----@param one mr.Table    the table that is shown
+---@param all? string[]    columns of the table (default: those shown)
+---@param shown? string[]  columns that are shown
 ---@return string[]
-function M.meanings(legend, whole, one)
+function M.meanings(legend, all, shown)
   local found, lost, kept = {}, {}, {}
-  for _, name in ipairs(whole.columns) do lost[name] = true end
-  for _, name in ipairs(one.columns) do lost[name] = nil end
+  for _, name in ipairs(all or {}) do lost[name] = true end
+  for _, name in ipairs(shown or {}) do lost[name] = nil end
   for part in (legend:gsub("%s+", " ") .. ";"):gmatch "%s*(.-);" do
     if #found == 0 or part:find ":" then
       found[#found + 1] = part

@@ -75,7 +75,8 @@ local function table_text(whole, caption, legend)
     box('<div class="wide" tabindex="0">' .. one:to_html() .. "</div>") }
   local opens = "meaning of the columns"
   local line, more = reading.line(one, longest_line - #how - #opens - 1)
-  for _, each in ipairs(legend ~= "" and reading.meanings(legend, whole, one) or {}) do more[#more + 1] = each end
+  local meanings = legend ~= "" and reading.meanings(legend, whole.columns, one.columns) or {}
+  table.move(meanings, 1, #meanings, #more + 1, more)
   if #more > 0 then
     if line ~= "" then opens = line .. opens:gsub("^m", " M") end
     parts[#parts + 1] = ('<details class="legend"><summary>%s</summary>%s</details>\n'):format(escape(how .. opens),

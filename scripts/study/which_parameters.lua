@@ -8,7 +8,7 @@ local mr = require "moonrank"
 
 local args = mr.args{
   epochs = { default = 27, least = 9, most = 1 << 31,
-    help = "of the settings that get most (3, 9, 27, 81: all steps are used)" },
+    help = "of the settings that get most (9, 27 and 81 use all steps)" },
   trials = { type = "integer", least = 10, help = "settings", shown = "one pass over Hyperband's brackets" },
   users = { default = 80, least = 1, help = "users of the made-up ratings" },
   seed = { default = 1, help = "seed of ratings, folds, settings, models and training" },

@@ -38,7 +38,7 @@
   function synonym(word) { return Object.prototype.hasOwnProperty.call(other, word) ? [other[word]] : []; }
   // Returns the word, the word without a cutoff ("recall" for "recall@20"), its stems, and synonyms of all these.
   function forms(word) {
-    var found = [word].concat((word.match(/^([a-z]\w*)@\d+$/) || []).slice(1));
+    var found = [word].concat((word.match(/^([a-z]\w*)@[\dk]*$/) || []).slice(1));
     endings.forEach(function (end) {
       var stem = word.slice(0, -end.length);
       if (stem.length >= 3 && word.slice(-end.length) === end) found.push(end === "ies" ? stem + "y" : stem);
@@ -83,7 +83,7 @@
   // are other words.
   function divided(text) {
     var name = text.replace(/^\s*\w+[.:](\w+)\s*[()]*\s*$/, "$1");
-    var words = name.replace(/@\d+/g, " ").replace(/[()._@\/-]/g, " ").split(/\s+/).filter(Boolean);
+    var words = name.replace(/@[\dk]*/g, " ").replace(/[()._@\/-]/g, " ").split(/\s+/).filter(Boolean);
     var long = words.filter(function (word) { return word.length > 1; });
     return (long.length ? long : words).join(" ");
   }

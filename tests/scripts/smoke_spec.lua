@@ -36,7 +36,7 @@ local useless = {
   ["tutorial/a_new_bound.lua"] = { "--smoke --epochs 3" },
   ["lecture/lambdamart.lua"] = { "--smoke --rounds 3", "--smoke --trees 3" },
   ["study/sweep_template.lua"] = { "--smoke --epochs 3", "--smoke --folds 3" },
-  ["study/which_parameters.lua"] = { "--smoke --epochs 3", "--smoke --users 30" },
+  ["study/which_parameters.lua"] = { "--smoke --epochs 9", "--smoke --users 30" },
   ["study/learning_rates.lua"] = { "--smoke --losses ap", "--smoke --rates 0.1", "--smoke --folds 2",
     "--smoke --epochs 3" },
   ["all.lua"] = { "--smoke --data ." },

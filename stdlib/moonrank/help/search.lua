@@ -36,7 +36,8 @@ M.synonyms = { minibatch = "batch_size", mini_batch = "batch_size", batchsize = 
   ["mean average precision"] = "metric ap", ["cross validation"] = "folds", ["k-fold"] = "folds",
   ["leave one out"] = "folds", ["grid search"] = "sweep sampler", ["gradient boosting"] = "trees",
   ["discounted cumulative gain"] = "metric ndcg", ["normalized discounted cumulative gain"] = "metric ndcg",
-  gbdt = "trees", transformer = "attention",
+  gbdt = "trees", transformer = "attention", hitrate = "hit", ["hit rate"] = "hit", libsvm = "letor",
+  ["bayesian optimisation"] = "tpe", ["bayesian optimization"] = "tpe",
   implicit = "interactions", feedback = "interactions", mrr = "rr", map = "ap", lambdamart = "trees",
   -- names of PyTorch, NumPy and scikit-learn
   dataloader = "batches", train_test_split = "split", gridsearchcv = "sweep", randomizedsearchcv = "sweep",
@@ -76,7 +77,7 @@ end
 -- Returns all forms of a search word: the word, the word without a cutoff ("recall" for "recall@20"), its stems
 -- ("batch" for "batches"), and synonyms of all these.
 local function forms_of(word)
-  local forms = { word, word:match "^(%a[%w_]*)@%d+$" }
+  local forms = { word, word:match "^(%a[%w_]*)@[%dk]*$" }
   for _, ending in ipairs(M.endings) do
     local stem = word:sub(1, -#ending - 1)
     if #stem >= 3 and word:sub(-#ending) == ending then forms[#forms + 1] = ending == "ies" and stem .. "y" or stem end

@@ -155,7 +155,7 @@ end
 
 local function log_text(x)
   if x >= 1e-4 and x < 1e4 then return ("%.6g"):format(x) end
-  return x < 1 and tick_text(x, 1e-9, x) or tick_text(x, 10.0 ^ math.floor(math.log(x, 10) + 1e-9), x)
+  return x < 1 and tick_text(x, math.min(x, 1e-9), x) or tick_text(x, 10.0 ^ math.floor(math.log(x, 10) + 1e-9), x)
 end
 
 local function log_ticks(lo, hi, count)

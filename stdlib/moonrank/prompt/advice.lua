@@ -55,7 +55,8 @@ local function of_module(name)
   return check.other_name("_G", name) and 'the library is local mr = require "moonrank"'
 end
 
-local of_batches = "batches come from a function, which for calls: for batch in data:batches{size = 32} do"
+local of_batches = "ipairs takes a table, and this is a function. A function of batches stands in for alone: "
+  .. "for batch in data:batches{size = 32} do"
 
 local of_texts = 'texts are joined by .. and formatted by ("%d"):format(n)'
 

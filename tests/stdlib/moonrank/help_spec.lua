@@ -176,7 +176,8 @@ describe("help", function()
       ["learning-rate"] = "Learning rate", ["k-fold"] = "mr.Ratings:folds", overfit = "patience",
       ["rows:sum()"] = "mr.Lists:sum", ["y:backward()"] = "mr.Tensor:backward", ["~="] = '"guide/lua"',
       ["!="] = '"guide/lua"', ["mean reciprocal rank"] = "mr.metrics.rr", ["leave-one-out"] = "mr.Ratings:folds",
-      transformer = "attention", ["gradient boosting"] = "mr.models.trees",
+      transformer = "attention", ["ndcg@k"] = "mr.metrics.ndcg", ["hit rate"] = "mr.metrics.hit",
+      ["gradient boosting"] = "mr.models.trees",
       ["normalized discounted cumulative gain"] = "mr.metrics.ndcg" } do
       has(help.text(topic), name)
     end
