@@ -229,11 +229,12 @@ local pivot_options = declare("mr.PivotOptions", {
 function Results:pivot(options)
   local o = pivot_options:read("results:pivot", options)
   local data, where = self:columns(), "results:pivot"
+  local rows = left_out.finished(self, where, o.where)
   local note, made = left_out.note(self, where, o.where), pivot.make(data, o)
   if o.aggregate ~= "count" and o.aggregate ~= "sd" then
     better.note(self, data, made, #pivot.names_of(where, "rows", o.rows) + 1, o.value)
   end
-  return conventions.below(self, made, data, data:rows(where, o.where), { o.value }, note)
+  return conventions.below(self, made, data, rows, { o.value }, note)
 end
 
 -- Returns the trial in one row of `data` as a record with its parameters and returned numbers.
@@ -273,13 +274,12 @@ local best_options = declare("mr.results.BestOptions", {
 ---@return table|mr.Table
 function Results:best(by, options)
   local o = best_options:read("results:best", options)
-  local data = self:columns()
-  local rows = data:rows("results:best", o.where)
+  local data, rows = self:columns(), left_out.finished(self, "results:best", o.where)
   if by == nil and not o.over then
     local row = self:order(data, rows, o.value, o.direction)[1]
     if not row then
-      check.fail("results:best: no completed trial of '%s' in %s that fits `where` has the number '%s'", self.name,
-        self.path, o.value)
+      check.fail("results:best: no finished trial of '%s' in %s%s has the number '%s'", self.name, self.path,
+        next(o.where) and " that fits `where`" or "", o.value)
     end
     return trial_at(data, row)
   end

@@ -24,7 +24,7 @@ local check_options = declare("mr.bounds.CheckOptions", {
 
 ---Result of mr.bounds.check: problems and cautions, and numbers for each metric. The slope is the
 ---derivative of the bounded value with respect to the metric, which is the weight of the list in
----training. The peak of a list is its steepest slope, among 33 values of the metric.
+---training. The peak of a list is its steepest finite slope, among 33 values of the metric.
 ---
 ---`metrics.ndcg` has the numbers of nDCG, and the printed report has a row for each of them:
 ---
@@ -39,7 +39,7 @@ local check_options = declare("mr.bounds.CheckOptions", {
 ---- `equal`, `at_best`, `at_worst` (least slope): slope of a list as a share of its peak ("of peak"),
 ---  and the least share of all lists. `equal` is at equal scores of all rows, as training begins, the
 ---  others are at the best and at the worst value of the metric. At 1 the slope is the steepest of
----  the list. Near 0, training hardly changes the list.
+---  the list. Near 0, training hardly changes the list. The share of an infinite slope is math.huge.
 ---@class mr.BoundReport
 ---@field name string
 ---@field ok boolean          whether no problem was found
@@ -83,23 +83,32 @@ local function scores_at(s, u)
   return score
 end
 
--- Computes the bounded value and the slope of every list at `steps` + 1 scores, and each list's steepest slope.
+-- Computes the bounded value and the slope of every list at `steps` + 1 scores, and each list's steepest
+-- finite slope. Shares of an infinite peak would be 0 at every other score, although the list trains there.
 local function walk(s)
   s.value, s.slope = {}, {}
   for k = 0, steps do s.value[k], s.slope[k] = grid.evaluated(s.bound, s.metric, s.lists, scores_at(s, k / steps)) end
   s.peak = {}
   for l in ipairs(s.sizes) do
     s.peak[l] = 0
-    for k = 0, steps do s.peak[l] = math.max(s.peak[l], math.abs(s.slope[k][l])) end
+    for k = 0, steps do
+      local slope = math.abs(s.slope[k][l])
+      if check.is_finite(slope) then s.peak[l] = math.max(s.peak[l], slope) end
+    end
   end
 end
 
 local function check_finite(s, report)
   for l, size in ipairs(s.sizes) do
     for k = 0, steps do
-      if not check.is_finite(s.value[k][l]) or not check.is_finite(s.slope[k][l]) then
-        add(report.problems, "finite", s.metric, "value %g with slope %g for a list of %s at score %.4g", s.value[k][l],
-          s.slope[k][l], grid.name(size), scores_at(s, k / steps)[l])
+      local value, slope, score = s.value[k][l], s.slope[k][l], scores_at(s, k / steps)[l]
+      if check.is_finite(value) and math.abs(slope) == math.huge then
+        add(report.problems, "finite", s.metric, "the slope is infinite at score %.4g for a list of %s (value %g)",
+          score, grid.name(size), value)
+        return
+      elseif not check.is_finite(value) or not check.is_finite(slope) then
+        add(report.problems, "finite", s.metric, "value %g with slope %g for a list of %s at score %.4g", value, slope,
+          grid.name(size), score)
         return
       end
     end
@@ -214,13 +223,13 @@ local function check_degenerate(s, report)
   end
 end
 
--- Returns the smallest slope at the scores `score` (one per list), as a share of the same list's steepest slope.
+-- Returns the smallest slope at the scores `score` (one per list), as a share of the same list's steepest finite slope.
 -- Adds a caution to the report if the share is small, because training then hardly changes this list.
 local function fading(s, report, where, score)
   local _, slope = grid.evaluated(s.bound, s.metric, s.lists, score)
   local least, at = math.huge, nil
   for l in ipairs(s.sizes) do
-    local share = s.peak[l] > 0 and math.abs(slope[l]) / s.peak[l] or 0
+    local share = not check.is_finite(slope[l]) and math.huge or s.peak[l] > 0 and math.abs(slope[l]) / s.peak[l] or 0
     if share < least then least, at = share, l end
   end
   if least < vanished then
@@ -316,9 +325,12 @@ local function rows_of(report)
       return slopes == slopes and ("%.4g"):format(slopes) or "no slope"
     end)
   end
-  row("least slope, equal scores", function(m) return ("%.2g of peak"):format(m.equal) end)
-  row("least slope, at the best", function(m) return ("%.2g of peak"):format(m.at_best) end)
-  row("least slope, at the worst", function(m) return ("%.2g of peak"):format(m.at_worst) end)
+  local function share(title, key)
+    row(title, function(m) return m[key] == math.huge and "infinite" or ("%.2g of peak"):format(m[key]) end)
+  end
+  share("least slope, equal scores", "equal")
+  share("least slope, at the best", "at_best")
+  share("least slope, at the worst", "at_worst")
   return rows
 end
 

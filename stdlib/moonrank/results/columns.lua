@@ -2,6 +2,8 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local damage = require "moonrank.sweep.damage"
+local digits = require "moonrank.system.digits"
+local left_out = require "moonrank.results.left_out"
 local metrics = require "moonrank.metrics.registry"
 
 local M = {}
@@ -190,9 +192,54 @@ local function is_one_of(value, values)
   return false
 end
 
+local function before(a, b)
+  if type(a) ~= type(b) then return type(a) < type(b) end
+  if type(a) == "boolean" then return not a and b end
+  return a < b
+end
+
+-- Returns at most five of the different values of a column as a text in which numbers have all digits. The values
+-- nearest to the number `wanted` are first. Returns "" if the column has no value.
+local function offered(column, count, wanted)
+  local values, seen = {}, {}
+  for row = 1, count do
+    local value = column[row]
+    if value ~= nil and not seen[value] then values[#values + 1], seen[value] = value, true end
+  end
+  local function distance(value)
+    return type(value) == "number" and type(wanted) == "number" and math.abs(value - wanted) or math.huge
+  end
+  table.sort(values, function(a, b)
+    if distance(a) ~= distance(b) then return distance(a) < distance(b) end
+    return before(a, b)
+  end)
+  local texts = {}
+  for i = 1, math.min(5, #values) do
+    texts[i] = type(values[i]) == "number" and digits.shortest(values[i]) or check.found(values[i])
+  end
+  return table.concat(texts, ", ") .. (#values > 5 and ", ..." or "")
+end
+
+-- Raises an error if no trial of the study, in whatever state, has the value `wanted` in a column. It is not an error
+-- if the study has no trials, or no trial in a known state.
+function Columns:_check_wanted(where, name, wanted)
+  local all = M.load(self._store, self._study, left_out.states)
+  if all.count == 0 or name == "state" and left_out.are_states{ wanted } then return end
+  local column = all:_column(where, name)
+  for row = 1, all.count do
+    if column[row] ~= nil and is_one_of(column[row], { [wanted] = true }) then return end
+  end
+  local values, is_number = offered(column, all.count, wanted), type(wanted) == "number"
+  check.fail("%s: `where` has %s = %s, but no trial has this value. %s%s%s", where, name,
+    is_number and digits.shortest(wanted) or check.found(wanted),
+    values == "" and "No trial has a value of " .. name or is_number and "The nearest values are " or "The values are ",
+    values, is_number and ". Write all digits of a value" or "")
+end
+
 ---Returns the rows (indices in the columns) of trials that have the wanted values: one value, or a
 ---list of allowed values, for each wanted column, e.g. {loss = "ndcg", fold = {1, 2}}. Numbers are
----compared to nine digits. Without `wanted`, all rows are returned.
+---compared to nine digits. A wanted value that no trial of the study has, in whatever state, is an
+---error. Without `wanted`, all rows are returned.
 ---@param where string  name of the called function, for errors
 ---@param wanted? table<string, any>
 ---@return integer[]
@@ -201,23 +248,23 @@ function Columns:rows(where, wanted)
   for name, values in pairs(wanted or {}) do
     local set = {}
     for _, value in ipairs(type(values) == "table" and values or { values }) do set[value] = true end
-    tests[#tests + 1] = { self:_column(where, name), set }
+    tests[#tests + 1] = { column = self:_column(where, name), set = set, name = name, found = {} }
   end
   for row = 1, self.count do
     local good = true
     for _, test in ipairs(tests) do
-      local value = test[1][row]
-      good = good and value ~= nil and is_one_of(value, test[2])
+      local value = test.column[row]
+      if value ~= nil then test.found[value] = true end
+      good = good and value ~= nil and is_one_of(value, test.set)
     end
     if good then rows[#rows + 1] = row end
   end
+  for _, test in ipairs(tests) do
+    for value in pairs(test.set) do
+      if not is_one_of(value, test.found) then self:_check_wanted(where, test.name, value) end
+    end
+  end
   return rows
-end
-
-local function before(a, b)
-  if type(a) ~= type(b) then return type(a) < type(b) end
-  if type(a) == "boolean" then return not a and b end
-  return a < b
 end
 
 ---Returns groups of the given rows, with equal values in the columns `names`: the values (`key`)

@@ -1,4 +1,6 @@
 -- Makes notes below a study's tables: how many trials are not shown, and cells with unequal numbers of trials.
+local check = require "moonrank.check"
+
 local M = {}
 
 ---The states of a trial, in the order in which notes count them.
@@ -44,6 +46,28 @@ function M.without_done(results, where, by, wanted)
     end
   end
   return found
+end
+
+---Raises an error if no finished trial has the wanted parameter values. It says in which states the trials are.
+---@param where string                name of the function in errors
+---@param wanted? table<string, any>  only trials with these parameter values count
+---@return integer[] rows  of the finished trials with these values, as indices in `results:columns()`
+function M.finished(results, where, wanted)
+  local rows = results:columns():rows(where, wanted)
+  if #rows > 0 then return rows end
+  local all, counts = results:columns(M.states), {}
+  local others, state_of = all:rows(where, wanted), all:_column(where, "state")
+  for _, row in ipairs(others) do counts[state_of[row]] = (counts[state_of[row]] or 0) + 1 end
+  local fits, n = wanted and next(wanted) and " that fits `where`" or "", #others
+  local study = ("'%s' in %s"):format(results.name, results.path)
+  if all.count == 0 then check.fail("%s: the study %s has no trials", where, study) end
+  if n == 0 then check.fail("%s: no trial of %s has all values of `where` together", where, study) end
+  if counts.failed ~= n then
+    check.fail("%s: no trial of %s%s is finished: %s. results:trials() has the reasons", where, study, fits,
+      counts_text(counts))
+  end
+  check.fail("%s: %s of %s%s failed. results:trials() has the reasons", where,
+    n == 1 and "the only trial" or ("all %d trials"):format(n), study, n == 1 and fits or fits:gsub("fits", "fit"))
 end
 
 ---Returns a line that says how many trials a table leaves out by state (failed, pruned, ...); nil for none.

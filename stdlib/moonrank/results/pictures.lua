@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local axes = require "moonrank.results.axes"
+local left_out = require "moonrank.results.left_out"
 local pivot = require "moonrank.results.pivot"
 
 local M = {}
@@ -13,7 +14,8 @@ function M.marginal(results, name, o)
   local where = "results:marginal"
   local plot, data = require "moonrank.plot", results:columns()
   check.choice(where, "parameter", name, data.params)
-  local column, value, rows = data:_column(where, name), data:_column(where, o.value), data:rows(where, o.where)
+  local column, value = data:_column(where, name), data:_column(where, o.value)
+  local rows = left_out.finished(results, where, o.where)
   local x, y, numeric = {}, {}, true
   for _, row in ipairs(rows) do
     if column[row] ~= nil and check.is_finite(value[row]) then
@@ -92,6 +94,7 @@ end
 local function rows_of(results, data, o)
   local state, done, others = data:_column("results:parallel", "state"), {}, {}
   local value = data:_column("results:parallel", o.value)
+  left_out.finished(results, "results:parallel", o.where)
   for _, row in ipairs(data:rows("results:parallel", o.where)) do
     if state[row] ~= "done" then others[#others + 1] = row
     elseif check.is_finite(value[row]) then done[#done + 1] = row

@@ -110,15 +110,15 @@ function Live:say(text)
   self.out:write(core.safe_text(text, true), "\n")
 end
 
----Prints a sweep's final summary: the numbers of trials, the best trial, and why the first five failed or killed trials
----ended. A quiet display prints nothing.
+---Prints a sweep's final summary: the numbers of trials, the best trial, why the first five failed or killed trials
+---ended, and which value of `retry` runs these trials again. A quiet display prints nothing.
 function Live:finish()
   self:say(self:summary({}, 1))
-  local shown = 0
+  local shown, attempts = 0, 1
   for number = 1, self.queue.planned do
     local trial = self.queue.trials[number]
     if trial and (trial.state == "failed" or trial.state == "killed") then
-      shown = shown + 1
+      shown, attempts = shown + 1, math.max(attempts, trial.attempts)
       local reason = tostring(trial.reason):match "[^\n]*"
       if shown <= 5 then
         self:say(("  trial %d %s: %s  (%s)"):format(number, trial.state, reason, params_text(trial.params)))
@@ -126,6 +126,7 @@ function Live:finish()
     end
   end
   if shown > 5 then self:say(("  ... and %d more"):format(shown - 5)) end
+  if shown > 0 then self:say(("  retry = %d in mr.sweep runs failed and killed trials again"):format(attempts)) end
 end
 
 return M

@@ -113,7 +113,11 @@ end
 
 local compared = { "space", "sampler", "seed", "direction", "metric", "settings", "data" }
 
-local script_changed = "the script changed: %s is not the same as %s when the study began"
+-- Returns the first line of the changes of the code, from the names of the script now and when the study began.
+local function script_changed(now, was)
+  if now == was then return ("the code of the trials in %s has changed since the study began"):format(now) end
+  return ("the code of the trials in %s is not the code in %s, with which the study began"):format(now, was)
+end
 
 -- Returns lines that say why the whole script counts as code (parts that cannot be compared), or "".
 local function unseen(script)
@@ -145,7 +149,7 @@ local function changes(was, now)
   end
   local lines, comparable = script_changes(was, now)
   if lines then
-    parts[#parts + 1] = script_changed:format(now.script_name, was.script_name) .. lines
+    parts[#parts + 1] = script_changed(now.script_name, was.script_name) .. lines
     changed[#changed + 1] = comparable and "script" or "form of the recorded code"
   end
   return parts[1] and table.concat(parts, "\n") or nil, changed
@@ -188,6 +192,17 @@ local function has_other_values(store, was, now)
   return not only or (was.metric or only) ~= only or (now.metric or only) ~= only
 end
 
+-- Returns a sentence that says which value of the option `retry` runs a study's failed and killed trials again, or "".
+-- A trial runs again while it has at most `retry` attempts.
+local function retry_advice(store, study)
+  local ended = store:columns([[SELECT count(*) AS n, max(attempts) AS attempts FROM trials WHERE study = ?1
+    AND state IN ('failed', 'killed')]], study.id)
+  local n = ended.n[1]
+  if n == 0 then return "" end
+  return (". %d failed or killed trial%s run%s again only with retry = %d"):format(n, n == 1 and "" or "s",
+    n == 1 and "s" or "", ended.attempts[1])
+end
+
 ---Returns true if the code of a study's trials is not the code that its row has.
 ---@param was table  the study's row in the store
 function M.has_other_code(was, run, space) return script_changes(was, code_of(run, space, false)) ~= nil end
@@ -214,7 +229,7 @@ function M.enter(store, now, force)
   end
   if changed and not force then
     check.fail("mr.sweep: %s has a study '%s' already, and %s\nPass another name to begin another study, or "
-      .. "force = true to continue this one", store.path, now.name, changed)
+      .. "force = true to continue this one%s", store.path, now.name, changed, retry_advice(store, was))
   end
   now.script = tell_options(store, was, now)
   if changed then

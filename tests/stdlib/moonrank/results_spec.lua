@@ -116,6 +116,64 @@ describe("results:pivot", function()
   end)
 end)
 
+describe("the option where of a study's methods", function()
+  it("names a value that no trial has, and the nearest values with all digits", function()
+    local s = study("thirds", { store = folder .. "/thirds.db", space = { lr = mr.choice{ 1 / 3, 2 / 3, 10.0 },
+      loss = mr.choice{ "ap", "rr" } }, run = function(trial) return { valid = trial.lr } end })
+    local where, all = { lr = 0.3333 }, { "lr = 0.3333,", "0.3333333333333333, 0.6666666666666666, 10" }
+    for name, call in pairs{
+      pivot = function() s:pivot{ rows = "loss", where = where } end,
+      trials = function() s:trials{ where = where } end,
+      best = function() s:best(nil, { where = where }) end,
+      best_of_groups = function() s:best("loss", { where = where }) end,
+      compare = function() s:compare{ by = "loss", where = where } end,
+      importance = function() s:importance{ where = where } end,
+      marginal = function() s:marginal("loss", { where = where }) end,
+      curves = function() s:curves{ where = where } end,
+      parallel = function() s:parallel{ where = where } end } do
+      local method = name == "best_of_groups" and "best" or name
+      raises(call, "results:" .. method .. ":", "where", table.unpack(all))
+    end
+    raises(function() s:best(nil, { where = { lr = { 1 / 3, 9.5 } } }) end, "lr = 9.5,", "10, 0.6666666666666666")
+    raises(function() s:pivot{ rows = "lr", where = { loss = "RR" } } end, "loss = 'RR'", "'ap', 'rr'")
+    raises(function() s:pivot{ rows = "lr", where = { loss = 1 } } end, "loss = 1,", "'ap', 'rr'")
+    raises(function() s:pivot{ rows = "lr", where = { valid = 0.3333 } } end, "valid = 0.3333,", "0.3333333333333333")
+    equal(#s:trials{ where = { state = "failed" } }.rows, 0, "a state may have no trials")
+    raises(function() s:trials{ where = { state = "fail" } } end, "state = 'fail'", "'done'")
+    equal(#s:trials{ states = { "failed" }, where = { lr = 10 } }.rows, 0, "trials in other states have the value")
+  end)
+end)
+
+it("methods of a study say that all its trials failed, and where the reasons are", function()
+  local function none(name, run)
+    local space = { loss = mr.choice{ "ap", "rr" }, x = mr.range(1, 2) }
+    return study(name, { store = folder .. "/failures.db", space = space, run = run })
+  end
+  local failed = none("failed", function() error "no" end)
+  local some = none("some", function(trial)
+    if trial.loss == "rr" then error "no" end
+    return { valid = 1, other = trial.x == 1 and 2 or nil }
+  end)
+  local calls = { best = { nil, {} }, pivot = { { rows = "loss" } }, marginal = { "loss", {} }, parallel = { {} } }
+  for name, arguments in pairs(calls) do
+    local function call(s) return s[name](s, table.unpack(arguments, 1, 2)) end
+    local ok, message = pcall(call, failed)
+    check(not ok and not message:find "where", message)
+    raises(function() call(failed) end, "results:" .. name, "all 4 trials", "'failed'", "failed", "results:trials()")
+    arguments[#arguments == 0 and 2 or #arguments].where = { loss = "rr" }
+    raises(function() call(some) end, "results:" .. name, "all 2 trials", "'some'", "where", "results:trials()")
+    arguments[#arguments == 0 and 2 or #arguments].where = { loss = "rr", x = 1 }
+    raises(function() call(some) end, "results:" .. name, "only trial", "where", "results:trials()")
+  end
+  raises(function() failed:best "loss" end, "results:best", "all 4 trials")
+  local ok, message = pcall(some.best, some, nil, { value = "other", direction = "maximize" })
+  check(ok and message.params.x == 1, message)
+  raises(function() some:best(nil, { value = "other", direction = "maximize", where = { x = 2, loss = "ap" } }) end,
+    "where", "'other'")
+  raises(function() r:pivot{ rows = "fold", where = { loss = "ap", number = r:best(nil,
+    { where = { loss = "ndcg" } }).number } } end, "'s'", "where", "together")
+end)
+
 describe("results:best", function()
   it("gives the trial with the highest value, and all its numbers", function()
     local found, best = r:best(), nil
@@ -257,7 +315,8 @@ describe("mr.Results", function()
     check(found:to_json():find('"cost":"nan"', 1, true))
     check(tostring(own:best "x"):find "nan", "of each group the best trial with all that it returned")
     equal(own:best().params.x, 3, "NaN is never the best")
-    raises(function() own:best(nil, { where = { x = 77 } }) end, "results:best", "where", "'value'")
+    raises(function() own:best(nil, { where = { x = 3 }, value = "cost", direction = "minimize" }) end, "results:best",
+      "where", "'cost'")
   end)
 
   it("prints the number of trials of each study in the store", function()

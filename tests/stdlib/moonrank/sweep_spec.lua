@@ -128,6 +128,8 @@ it("mr.sweep repeats failed trials up to retry times with the same seed, and cou
   check(traceback:find "sweep_spec.lua:%d+: in ", traceback)
   sweep(folder, { run = run, retry = 1 })
   equal(#seen, 2, "the same again does nothing")
+  raises(function() sweep(folder, { run = function(trial) return trial.a + 1 end }) end, "force = true", "1 failed",
+    "retry = 2")
   r = sweep(folder, { run = run, retry = 5 })
   equal({ seen[3][1], seen[4][1] }, { 3, 4 })
   check(seen[1][2] == seen[4][2], "one seed")

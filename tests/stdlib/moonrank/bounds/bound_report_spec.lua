@@ -83,6 +83,18 @@ describe("mr.bounds.check", function()
     check(report_of("distribution_logit").metrics.ndcg.equal > 1e-3)
   end)
 
+  it("measures shares against the steepest finite slope where the slope is infinite at a score", function()
+    local report = report_of("spec_root", function(score, s) return ((score - s.min) / (s.max - s.min)) ^ 0.5 end)
+    local m = report.metrics.ap
+    check(m.equal > 0.1 and m.equal < 1, tostring(report))
+    near(m.at_best, (1 / 32) ^ 0.5, 1e-9)  -- the steepest finite slope is at the second of 33 scores
+    equal(m.at_worst, math.huge)
+    check(not kinds(report.cautions).vanishing, tostring(report))
+    equal(kinds(report.problems), { finite = true })
+    says(report, "finite", "infinite", "score 0.5", "(2, 1)")
+    check(not tostring(report):find("%f[%a]inf%f[%A]"), tostring(report))
+  end)
+
   it("measures slope ratios: nRBP under min-max weighs 20 relevant rows 625 times as much as 500", function()
     local m = report_of("minmax", nil, { metrics = { "nrbp_loss", "ap" }, nsr = { 1, 3 } }).metrics
     near(m.nrbp_loss.slope_ratio, { 625, 625 }, 1e-9)

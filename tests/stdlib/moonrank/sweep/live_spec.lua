@@ -33,3 +33,18 @@ it("the progress of mr.sweep shortens names between characters", function()
   local text = shown(("\u{fc}"):rep(90), { lr = 0.1 }, {})
   equal({ utf8.len(text:match "^[^ ]+") ~= nil, text:match "^[^ ]+":find("...", 1, true) ~= nil }, { true, true })
 end)
+
+it("the summary at the end of mr.sweep says which value of retry runs failed trials again", function()
+  local function summary(trials)
+    local written = {}
+    local view = live.new("s", { planned = 2, counts = {}, trials = trials, best = false,
+      ended = function() return 2 end }, { terminal = false, clock = function() return 0 end,
+      out = { write = function(_, ...) written[#written + 1] = table.concat({ ... }) end } })
+    view:finish()
+    return table.concat(written)
+  end
+  local done = { state = "done", attempts = 1, params = { x = 1 } }
+  local failed = { state = "failed", attempts = 2, params = { x = 2 }, reason = "no luck" }
+  check(summary({ done, failed }):find("retry = 2", 1, true), summary({ done, failed }))
+  check(not summary({ done, done }):find "retry")
+end)
