@@ -13,6 +13,9 @@
 --   bare    true: the script does not load the library as `mr`
 --   works   true: the code is not an error, and its output has the key words
 local fit = "mr.fit{model = model, loss = loss, train = fold.train, epochs = 1, progress = false, %s}"
+-- Saves a tensor to a file and returns what mr.load_tensors reads from it.
+local saved = "(function(path) mr.save_tensors(path, x) return mr.load_tensors(path), os.remove(path) end)"
+  .. "(os.tmpname() .. '.npy')"
 
 return {
   -- Mistakes with metrics, losses and data of the library.
@@ -98,6 +101,28 @@ return {
     runs = "x:clamp{min = 0, max = 2}", gives = "{1, 2, 2}" },
   { code = "local y = x:clamp(0, 2)", says = { "clamp", "table", "by name" } },
   { code = "local y = x:median()", says = { "median" }, never = { "mean" } },
+  { code = "local y = x // 2", says = { "//" }, instead = "t - t:gt(q) with q = x / y and t = q:long():float()",
+    runs = "(function(q) local t = q:long():float() return t - t:gt(q) end)(mr.tensor{-7, 7, -6} / 2)",
+    gives = "{-4, 3, -3}" },
+  { code = "local y = x:floor()", says = { "floor" }, instead = "t - t:gt(x) with t = x:long():float()",
+    runs = "(function(x) local t = x:long():float() return t - t:gt(x) end)(mr.tensor{-1.5, 1.5, -2})",
+    gives = "{-2, 1, -2}" },
+  { code = "local y = mr.vstack{m, m}", says = { "vstack" }, never = { "did you mean" }, instead = "mr.cat({x, y}, 1)",
+    runs = "mr.cat({m, m}, 1)", gives = "{{1, 2, 3}, {4, 5, 6}, {1, 2, 3}, {4, 5, 6}}" },
+  { code = "local y = mr.vstack{x, x}", instead = "mr.stack{x, y}", runs = "mr.stack{x, x}",
+    gives = "{{1, 2, 3}, {1, 2, 3}}" },
+  { code = "local y = mr.hstack{m, m}", says = { "hstack" }, never = { "did you mean" }, instead = "mr.cat({x, y}, 2)",
+    runs = "mr.cat({m, m}, 2)", gives = "{{1, 2, 3, 1, 2, 3}, {4, 5, 6, 4, 5, 6}}" },
+  { code = "local y = mr.load('x.npy')", says = { "mr.models.load(path)" }, instead = "mr.load_tensors(path)",
+    runs = saved, gives = "{1, 2, 3}" },
+  { code = "mr.save('x.npy', x)", says = { "model:save(path)" }, instead = "mr.save_tensors(path, tensors)",
+    runs = saved, gives = "{1, 2, 3}" },
+  { code = "local y = x:gelu()", says = { "gelu", "tanh" }, never = { "did you mean" },
+    instead = "0.5 * x * (1 + ((x + 0.044715 * x ^ 3) * math.sqrt(2 / math.pi)):tanh())",
+    gives = "{0.841192, 1.954598, 2.996363}" },
+  { code = "local y = m:trace()", says = { "trace" }, never = { "tracked" },
+    instead = "x:gather(2, mr.arange(1, #x):long():reshape(-1, 1)):sum()",
+    runs = "m:gather(2, mr.arange(1, #m):long():reshape(-1, 1)):sum()", gives = "6" },
   { code = "local y = x:map(math.exp)", says = { "map", "x:exp()" }, never = { "max" } },
   { code = "local y = x:len()", says = { "len" }, never = { "'le'" }, instead = "#x", gives = "3" },
   { code = "local y = x:any()", says = { "any", "x:max()" }, never = { "tanh" } },
@@ -141,6 +166,8 @@ return {
   { code = "local l = mr.losses.binary_cross_entropy{}", says = { "binary_cross_entropy" }, never = { "did you mean" },
     instead = "mr.losses.bce{}", runs = "mr.losses.bce{}.name", gives = "'bce'" },
   { code = "local l = mr.losses.lambdaloss{}", says = { "lambdaloss", "ndcg_loss_2pp" }, never = { "lambdafm" } },
+  { code = "local l = mr.losses.lambda{}", says = { "lambda" }, never = { "did you mean" },
+    instead = "mr.losses.lambdarank{}", runs = "mr.losses.lambdarank{}.name", gives = "'lambdarank'" },
   { code = "local l = mr.losses.ndcg('minmax')", says = { "options", "string", "table" } },
   { code = "local l = mr.losses.ap{bound = 'MinMax'}", says = { "MinMax", "'minmax'" } },
   { code = "local l = mr.losses.ap{bound = 'mean'}", says = { "mean", "'expectation'" } },

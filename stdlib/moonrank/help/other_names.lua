@@ -11,6 +11,7 @@ local split = "data:split{share = 0.2, seed = 1}, which returns the remaining li
 local csv = "mr.data.csv(path) for any table, " .. interactions .. " for users and items"
 local trees = "mr.models.trees{}"
 local scores, grades = "model(batch), which gives one score per row", "data.lists.relevance"
+local diagonal = "x:gather(2, mr.arange(1, #x):long():reshape(-1, 1))"
 local mathematical = "math.%s of numbers, x:%s() of a tensor"
 
 local M = {}
@@ -35,9 +36,11 @@ M["mr.Tensor"] = {
   from_numpy = "mr.tensor(values)", concatenate = "mr.cat({x, y}, dim)", FloatTensor = "mr.tensor(values)",
   clip = "x:clamp{min = 0, max = 1}", clamp_min = "x:clamp{min = 0}", clamp_max = "x:clamp{max = 1}",
   ne = "1 - x:eq(y)", any = "x:max() where entries are 0 and 1", all = "x:min() where entries are 0 and 1",
-  floor = "x:long() where no entry is negative", astype = 'x:to("float64")', type = 'x.dtype, or x:to("float64")',
+  floor = "t - t:gt(x) with t = x:long():float()", astype = 'x:to("float64")', type = 'x.dtype, or x:to("float64")',
   rank = "lists:rank(x)", ranks = "lists:rank(x)", print = "print(x)",
-  map = "operations on all entries, such as x:exp()",
+  map = "operations on all entries, such as x:exp()", trace = diagonal .. ":sum() of a square matrix x",
+  gelu = "0.5 * x * (1 + ((x + 0.044715 * x ^ 3) * math.sqrt(2 / math.pi)):tanh()), which is PyTorch's gelu with "
+    .. 'approximate = "tanh"',
 }
 
 -- Advice for Lua operators that tensors do not have, by the name of the operator's metamethod without "__".
@@ -46,7 +49,7 @@ M.operators = {
   le = "tensors are compared by x:le(y) or x:ge(y), which give 0 or 1 for each entry; <= and >= would give one boolean",
   concat = 'a tensor is joined to a text by tostring(x) .. "text"',
   mod = "tensors have no operator %; of numbers use x:item()",
-  idiv = "tensors have no operator //; whole numbers are (x / y):long()",
+  idiv = "tensors have no operator //; write t - t:gt(q) with q = x / y and t = q:long():float()",
   band = "tensors have no operator &; masks of 0 and 1 are multiplied: x * y",
   bor = "tensors have no operator |; masks of 0 and 1 are joined by x:maximum(y)",
   bnot = "tensors have no operator ~; a mask of 0 and 1 is turned round by 1 - x",
@@ -62,8 +65,11 @@ M.moonrank = {
   randn = "mr.normal(sizes), such as mr.normal({2, 3}, {seed = 1})", manual_seed = "mr.seed(n)",
   randperm = "mr.permutation(n)",
   set_seed = "mr.seed(n)", random_seed = "mr.seed(n)", zeros_like = "mr.zeros(x:shape())",
-  ones_like = "mr.ones(x:shape())", linspace = "mr.arange(first, last, {step = step})", load = "mr.models.load(path)",
-  save = "model:save(path)",
+  ones_like = "mr.ones(x:shape())", linspace = "mr.arange(first, last, {step = step})",
+  load = "mr.load_tensors(path) for tensors, such as files of NumPy, or mr.models.load(path) for a model",
+  save = "mr.save_tensors(path, tensors) for tensors, or model:save(path) for a model",
+  vstack = "mr.cat({x, y}, 1) of matrices, mr.stack{x, y} of vectors",
+  hstack = "mr.cat({x, y}, 2) of matrices, mr.cat{x, y} of vectors",
   nn = "mr.models for networks, such as mr.models.mlp{}, and x:linear, x:conv2d and others for their layers",
   cuda = 'mr.has_cuda() to ask for a GPU, mr.device("cuda") to use it', train = "mr.fit{...}",
   DataLoader = "data:batches{size = 32}", Dataset = "mr.data.dataset{...}",
@@ -76,6 +82,7 @@ M.moonrank = {
 }
 
 M["mr.losses"] = {
+  lambda = "mr.losses.lambdarank{}, or mr.losses.ndcg_loss_2pp{} for LambdaLoss",
   lambdaloss = "mr.losses.ndcg_loss_2pp{}, or mr.losses.ndcg_loss_1{} or mr.losses.ndcg_loss_2{}",
   softmax = "mr.losses.softmax_cross_entropy{}",
   cross_entropy = "mr.losses.softmax_cross_entropy{} over lists, mr.losses.bce{} over rows",
