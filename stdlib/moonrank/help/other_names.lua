@@ -12,6 +12,7 @@ local csv = "mr.data.csv(path) for any table, " .. interactions .. " for users a
 local trees = "mr.models.trees{}"
 local scores, grades = "model(batch), which gives one score per row", "data.lists.relevance"
 local diagonal = "x:gather(2, mr.arange(1, #x):long():reshape(-1, 1))"
+local identity = "mr.arange(1, #x):reshape(-1, 1):eq(mr.arange(1, #x))"
 local mathematical = "math.%s of numbers, x:%s() of a tensor"
 
 local M = {}
@@ -42,6 +43,29 @@ M["mr.Tensor"] = {
   gelu = "0.5 * x * (1 + ((x + 0.044715 * x ^ 3) * math.sqrt(2 / math.pi)):tanh()), which is PyTorch's gelu with "
     .. 'approximate = "tanh"',
 }
+
+-- names of PyTorch and NumPy that have a short replacement
+for name, advice in pairs{
+  ["repeat"] = "mr.cat({x, x}, dim)", tile = "mr.cat({x, x}, dim)", ravel = "x:reshape(-1)", contiguous = itself,
+  bool = "1 - x:eq(0), which gives 0 or 1", count_nonzero = "(1 - x:eq(0)):sum()", sign = "x:gt(0) - x:lt(0)",
+  isfinite = "x:abs():lt(math.huge)", isinf = "x:abs():eq(math.huge)", reciprocal = "1 / x", silu = "x * x:sigmoid()",
+  prod = "x:log():sum():exp() where all entries are positive",
+  cumprod = "x:log():cumsum():exp() of a vector where all entries are positive", outer = "x:reshape(-1, 1) * y",
+  ceil = "t + t:lt(x) with t = x:long():float()", leaky_relu = "x:maximum(0.01 * x)", logsigmoid = "-(-x):softplus()",
+  round = "t - t:gt(x + 0.5) with t = (x + 0.5):long():float(), which rounds halves up",
+  median = "mr.stats.median(x:totable()) of a vector x, which leaves out NaN", kthvalue = "(x:sort())[k] of a vector x",
+  flip = "x:rows(mr.arange(#x, 1, {step = -1}):long()), which turns dimension 1 round",
+  roll = "mr.cat({x:narrow(1, #x - n + 1, n), x:narrow(1, 1, #x - n)}, 1) to move rows on by n",
+  diagonal = diagonal .. ":reshape(-1) of a square matrix x",
+  diag = diagonal .. ":reshape(-1) of a square matrix x, mask:where(x, 0) of a vector x with mask = " .. identity,
+  tril = "mask:where(x, 0) with mask = mr.arange(1, #x):reshape(-1, 1):ge(mr.arange(1, x:size(2)))",
+  triu = "mask:where(x, 0) with mask = mr.arange(1, #x):reshape(-1, 1):le(mr.arange(1, x:size(2)))",
+  einsum = "x:matmul(y), x:transpose(dim, other) or (x * y):sum(dim)", swapaxes = "x:transpose(dim, other)",
+  dist = "((x - y) * (x - y)):sum():sqrt()", select = "x[i] for dimension 1, x:narrow(dim, i, 1) for others",
+  unbind = "x[i], for i = 1, #x do", new_zeros = "mr.zeros(sizes)",
+} do
+  M["mr.Tensor"][name] = advice
+end
 
 -- Advice for Lua operators that tensors do not have, by the name of the operator's metamethod without "__".
 M.operators = {
@@ -78,6 +102,16 @@ M.moonrank = {
   float = "mr.uniform(low, high) in a space of parameters, x:float() of a tensor",
   suggest_int = "mr.integer(low, high)", suggest_float = "mr.uniform(low, high) or mr.loguniform(low, high)",
   suggest_categorical = "mr.choice{...}", categorical = "mr.choice{...}", xgboost = trees, lightgbm = trees,
+  eye = "mr.arange(1, n):reshape(-1, 1):eq(mr.arange(1, n))",
+  randint = "mr.uniform(sizes, {low = low, high = high}):long() where low is at least 0",
+  allclose = "(x - y):abs():le(1e-8 + 1e-5 * y:abs()):min():item() == 1",
+  isclose = "(x - y):abs():le(1e-8 + 1e-5 * y:abs()), which gives 0 or 1", full_like = "mr.full(x:shape(), value)",
+  meshgrid = "x:reshape(-1, 1) and y:reshape(1, -1), which operations broadcast to a grid",
+  empty = "mr.zeros(sizes)", asarray = "mr.tensor(values)", inf = "math.huge", nan = "0/0", pi = "math.pi",
+  float32 = 'the text "float32", as in x:to("float32")', float64 = 'the text "float64", as in x:to("float64")',
+  int64 = 'the text "int64", as in x:to("int64")', autograd = "x:requires_grad() and y:backward()",
+  random = "mr.uniform(sizes), mr.normal(sizes) or mr.permutation(n)", set_num_threads = "mr.threads(n)",
+  get_num_threads = "mr.threads()",
   __version__ = "mr.version", predict = scores, movielens = "mr.data.movielens()",
 }
 
