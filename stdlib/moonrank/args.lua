@@ -209,8 +209,8 @@ local function refuse_of_program(word, next_word, script)
   name = name or word
   if of_program[name] == nil then return end
   value = of_program[name] and (value or next_word or (name == "-e" and "CODE" or "N"))
-  local typed_before = ("moonrank %s %s"):format(value and name .. " " .. value or name, script or "SCRIPT")
-  leave(2, ("%s is an option of moonrank, not of the script. Write it before the script: `%s`"):format(name, typed_before))
+  leave(2, ("%s is an option of moonrank, not of the script. Write it before the script: `moonrank %s %s`"):format(
+    name, value and name .. " " .. value or name, script or "SCRIPT"))
 end
 
 local function parse(declarations, words, script)
