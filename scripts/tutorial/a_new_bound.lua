@@ -17,8 +17,8 @@ local args = mr.args{
 --
 -- A bound is a function of the score (the smooth metric, one value per list) and of statistics of each list:
 -- stats.n, .p, .min, .max, .best, .expectation, .sd, and .cdf(score). It must keep the metric's direction. Its
--- gradient comes from the tensor operations that it uses. Lists with only relevant rows or none are left out before
--- the call, so dividing by the range is safe.
+-- gradient comes from the tensor operations that it uses. Lists with only relevant rows or none have the range 0.
+-- Training leaves them out before the call, so dividing by the range is safe there.
 mr.bounds.define("sqrt_range", function(score, stats)
   return (score - stats.min) / (stats.max - stats.min):sqrt()
 end)
@@ -28,6 +28,8 @@ end)
 -- whether the bounded value rises with the score, where the gradient vanishes, and how much a short list weighs
 -- against a long one with 1 to 5 negatives per relevant item (NSR). See "slope short : long" of nrbp_loss: 25, which
 -- is half way (on a logarithmic scale) between 1 without a bound and 625 under min-max.
+-- The check also calls the function with a list that training leaves out, and its cautions say that this divides by
+-- zero. They matter only to scripts that call the function themselves.
 print("1. sqrt_range, checked")
 mr.bounds.check("sqrt_range")
 

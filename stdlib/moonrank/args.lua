@@ -199,6 +199,20 @@ local function compared_names(declarations)
   return names
 end
 
+-- Maps options of the program to true if a value follows them.
+local of_program = { ["--threads"] = true, ["-e"] = true, ["-i"] = false, ["--version"] = false,
+  ["--dump-api"] = false }
+
+-- Ends the script with an error if a word is an option of the program, which must stand before the script.
+local function refuse_of_program(word, next_word, script)
+  local name, value = word:match "^([^=]+)=(.*)$"
+  name = name or word
+  if of_program[name] == nil then return end
+  value = of_program[name] and (value or next_word or (name == "-e" and "CODE" or "N"))
+  leave(2, ("%s is an option of moonrank, not of the script. Write it before the script: `moonrank %s %s`"):format(
+    name, value and name .. " " .. value or name, script or "SCRIPT"))
+end
+
 local function parse(declarations, words, script)
   local values, names = {}, check.names(declarations)
   local i = 1
@@ -207,7 +221,10 @@ local function parse(declarations, words, script)
     local given, text = word:match "^%-%-([^=]+)=(.*)$"
     given = given or word:match "^%-%-(.+)$"
     if word == "--help" or word == "-h" then leave(0, usage.text(script, declarations)) end
-    if not given then leave(2, ("unexpected argument '%s' (options begin with --; --help lists them)"):format(word)) end
+    if not given then
+      refuse_of_program(word, words[i + 1], script)
+      leave(2, ("unexpected argument '%s' (options begin with --; --help lists them)"):format(word))
+    end
     local name = given:gsub("%-", "_")
     local declared, denied = declarations[name], false
     local denial = name:match "^no_(.+)$"
@@ -215,6 +232,7 @@ local function parse(declarations, words, script)
       name, declared, denied = denial, declarations[denial], true
     end
     if not declared then
+      refuse_of_program(word, words[i + 1], script)
       leave(2, ("unknown option '--%s'%s (--help lists them)"):format(given, hint(name, names, typed)))
     end
     if denied then

@@ -376,8 +376,9 @@ local check_define = arguments({ "name", "string" }, { "f", "function|mr.Bound",
 ---name is an error; a name of your own may be defined again. `f` is
 ---a function of the score (one smooth metric value per list) and of statistics of the lists. The
 ---gradient comes from the tensor operations that `f` uses. The bounded value must keep the metric's
----direction. `f` does not receive lists on which no ordering changes the metric. `f` may also be a
----bound, such as one from mr.bounds.weighted.
+---direction. In training, `f` does not receive lists on which no ordering changes the metric.
+---mr.bounds.check gives `f` such lists on purpose, to find a division by zero, which matters if a script
+---calls `f` itself. `f` may also be a bound, such as one from mr.bounds.weighted.
 ---@param name string
 ---@param f mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
 ---@param about? mr.bounds.About  what `help(name)` prints about it

@@ -308,6 +308,9 @@ function M.text(topic)
   if topic == "mr" or topic == "moonrank" then return written_root(root) end
   local parts = named(topic, all)
   if #parts == 0 then parts = meant(topic, all) end
+  -- papers write names of metrics in capitals, such as MAP and MRR@10
+  local lower = topic:lower()
+  if #parts == 0 and not texts.term(topic) and metrics.written(lower) then parts = named(lower, all) end
   local plain = topics.plain(topic)
   if #parts == 0 then return searched(plain ~= "" and plain or topic, all) end
   local term = texts.term(topic)

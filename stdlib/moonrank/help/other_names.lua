@@ -11,6 +11,8 @@ local split = "data:split{share = 0.2, seed = 1}, which returns the remaining li
 local csv = "mr.data.csv(path) for any table, " .. interactions .. " for users and items"
 local trees = "mr.models.trees{}"
 local scores, grades = "model(batch), which gives one score per row", "data.lists.relevance"
+local diagonal = "x:gather(2, mr.arange(1, #x):long():reshape(-1, 1))"
+local identity = "mr.arange(1, #x):reshape(-1, 1):eq(mr.arange(1, #x))"
 local mathematical = "math.%s of numbers, x:%s() of a tensor"
 
 local M = {}
@@ -35,10 +37,35 @@ M["mr.Tensor"] = {
   from_numpy = "mr.tensor(values)", concatenate = "mr.cat({x, y}, dim)", FloatTensor = "mr.tensor(values)",
   clip = "x:clamp{min = 0, max = 1}", clamp_min = "x:clamp{min = 0}", clamp_max = "x:clamp{max = 1}",
   ne = "1 - x:eq(y)", any = "x:max() where entries are 0 and 1", all = "x:min() where entries are 0 and 1",
-  floor = "x:long() where no entry is negative", astype = 'x:to("float64")', type = 'x.dtype, or x:to("float64")',
+  floor = "t - t:gt(x) with t = x:long():float()", astype = 'x:to("float64")', type = 'x.dtype, or x:to("float64")',
   rank = "lists:rank(x)", ranks = "lists:rank(x)", print = "print(x)",
-  map = "operations on all entries, such as x:exp()",
+  map = "operations on all entries, such as x:exp()", trace = diagonal .. ":sum() of a square matrix x",
+  gelu = "0.5 * x * (1 + ((x + 0.044715 * x ^ 3) * math.sqrt(2 / math.pi)):tanh()), which is PyTorch's gelu with "
+    .. 'approximate = "tanh"',
 }
+
+-- names of PyTorch and NumPy that have a short replacement
+for name, advice in pairs{
+  ["repeat"] = "mr.cat({x, x}, dim)", tile = "mr.cat({x, x}, dim)", ravel = "x:reshape(-1)", contiguous = itself,
+  bool = "1 - x:eq(0), which gives 0 or 1", count_nonzero = "(1 - x:eq(0)):sum()", sign = "x:gt(0) - x:lt(0)",
+  isfinite = "x:abs():lt(math.huge)", isinf = "x:abs():eq(math.huge)", reciprocal = "1 / x", silu = "x * x:sigmoid()",
+  prod = "x:log():sum():exp() where all entries are positive",
+  cumprod = "x:log():cumsum():exp() of a vector where all entries are positive", outer = "x:reshape(-1, 1) * y",
+  ceil = "t + t:lt(x) with t = x:long():float()", leaky_relu = "x:maximum(0.01 * x)", logsigmoid = "-(-x):softplus()",
+  round = "t - t:gt(x + 0.5) with t = (x + 0.5):long():float(), which rounds halves up",
+  median = "mr.stats.median(x:totable()) of a vector x, which leaves out NaN", kthvalue = "(x:sort())[k] of a vector x",
+  flip = "x:rows(mr.arange(#x, 1, {step = -1}):long()), which turns dimension 1 round",
+  roll = "mr.cat({x:narrow(1, #x - n + 1, n), x:narrow(1, 1, #x - n)}, 1) to move rows on by n",
+  diagonal = diagonal .. ":reshape(-1) of a square matrix x",
+  diag = diagonal .. ":reshape(-1) of a square matrix x, mask:where(x, 0) of a vector x with mask = " .. identity,
+  tril = "mask:where(x, 0) with mask = mr.arange(1, #x):reshape(-1, 1):ge(mr.arange(1, x:size(2)))",
+  triu = "mask:where(x, 0) with mask = mr.arange(1, #x):reshape(-1, 1):le(mr.arange(1, x:size(2)))",
+  einsum = "x:matmul(y), x:transpose(dim, other) or (x * y):sum(dim)", swapaxes = "x:transpose(dim, other)",
+  dist = "((x - y) * (x - y)):sum():sqrt()", select = "x[i] for dimension 1, x:narrow(dim, i, 1) for others",
+  unbind = "x[i], for i = 1, #x do", new_zeros = "mr.zeros(sizes)",
+} do
+  M["mr.Tensor"][name] = advice
+end
 
 -- Advice for Lua operators that tensors do not have, by the name of the operator's metamethod without "__".
 M.operators = {
@@ -46,7 +73,7 @@ M.operators = {
   le = "tensors are compared by x:le(y) or x:ge(y), which give 0 or 1 for each entry; <= and >= would give one boolean",
   concat = 'a tensor is joined to a text by tostring(x) .. "text"',
   mod = "tensors have no operator %; of numbers use x:item()",
-  idiv = "tensors have no operator //; whole numbers are (x / y):long()",
+  idiv = "tensors have no operator //; write t - t:gt(q) with q = x / y and t = q:long():float()",
   band = "tensors have no operator &; masks of 0 and 1 are multiplied: x * y",
   bor = "tensors have no operator |; masks of 0 and 1 are joined by x:maximum(y)",
   bnot = "tensors have no operator ~; a mask of 0 and 1 is turned round by 1 - x",
@@ -63,8 +90,11 @@ M.moonrank = {
   manual_seed = "the option seed of folds, models and mr.fit, or mr.seed(n) for random tensors",
   randperm = "mr.permutation(n)",
   set_seed = "mr.seed(n)", random_seed = "mr.seed(n)", zeros_like = "mr.zeros(x:shape())",
-  ones_like = "mr.ones(x:shape())", linspace = "mr.arange(first, last, {step = step})", load = "mr.models.load(path)",
-  save = "model:save(path)",
+  ones_like = "mr.ones(x:shape())", linspace = "mr.arange(first, last, {step = step})",
+  load = "mr.load_tensors(path) for tensors, such as files of NumPy, or mr.models.load(path) for a model",
+  save = "mr.save_tensors(path, tensors) for tensors, or model:save(path) for a model",
+  vstack = "mr.cat({x, y}, 1) of matrices, mr.stack{x, y} of vectors",
+  hstack = "mr.cat({x, y}, 2) of matrices, mr.cat{x, y} of vectors",
   nn = "mr.models for networks, such as mr.models.mlp{}, and x:linear, x:conv2d and others for their layers",
   cuda = 'mr.has_cuda() to ask for a GPU, mr.device("cuda") to use it', train = "mr.fit{...}",
   DataLoader = "data:batches{size = 32}", Dataset = "mr.data.dataset{...}",
@@ -73,10 +103,21 @@ M.moonrank = {
   float = "mr.uniform(low, high) in a space of parameters, x:float() of a tensor",
   suggest_int = "mr.integer(low, high)", suggest_float = "mr.uniform(low, high) or mr.loguniform(low, high)",
   suggest_categorical = "mr.choice{...}", categorical = "mr.choice{...}", xgboost = trees, lightgbm = trees,
+  eye = "mr.arange(1, n):reshape(-1, 1):eq(mr.arange(1, n))",
+  randint = "mr.uniform(sizes, {low = low, high = high}):long() where low is at least 0",
+  allclose = "(x - y):abs():le(1e-8 + 1e-5 * y:abs()):min():item() == 1",
+  isclose = "(x - y):abs():le(1e-8 + 1e-5 * y:abs()), which gives 0 or 1", full_like = "mr.full(x:shape(), value)",
+  meshgrid = "x:reshape(-1, 1) and y:reshape(1, -1), which operations broadcast to a grid",
+  empty = "mr.zeros(sizes)", asarray = "mr.tensor(values)", inf = "math.huge", nan = "0/0", pi = "math.pi",
+  float32 = 'the text "float32", as in x:to("float32")', float64 = 'the text "float64", as in x:to("float64")',
+  int64 = 'the text "int64", as in x:to("int64")', autograd = "x:requires_grad() and y:backward()",
+  random = "mr.uniform(sizes), mr.normal(sizes) or mr.permutation(n)", set_num_threads = "mr.threads(n)",
+  get_num_threads = "mr.threads()",
   __version__ = "mr.version", predict = scores, movielens = "mr.data.movielens()",
 }
 
 M["mr.losses"] = {
+  lambda = "mr.losses.lambdarank{}, or mr.losses.ndcg_loss_2pp{} for LambdaLoss",
   lambdaloss = "mr.losses.ndcg_loss_2pp{}, or mr.losses.ndcg_loss_1{} or mr.losses.ndcg_loss_2{}",
   softmax = "mr.losses.softmax_cross_entropy{}",
   cross_entropy = "mr.losses.softmax_cross_entropy{} over lists, mr.losses.bce{} over rows",

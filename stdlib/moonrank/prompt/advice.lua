@@ -74,6 +74,8 @@ local of_running = {
   { "attempt to perform arithmetic on a string value", of_texts },
   { "attempt to %a+ a 'string' with a", of_texts },
   { "<name> expected near '[%d\"'-]", "a field of a table is name = value" },
+  { "<name> expected near 'repeat'",
+    "repeat is a word of Lua, not a method; mr.cat({x, x}, dim) joins copies of a tensor" },
   { "attempt to compare (%a+) with (%a+)", of_compared },
   { "attempt to index a function value$", of_batches },
   { "bad argument #1 to 'for iterator' %(table expected, got function", of_batches },

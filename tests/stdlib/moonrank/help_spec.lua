@@ -181,6 +181,11 @@ describe("help", function()
       ["normalized discounted cumulative gain"] = "mr.metrics.ndcg" } do
       has(help.text(topic), name)
     end
+    for topic, name in pairs{ MAP = "ap", MRR = "rr", Map = "ap", ["MRR@10"] = "rr", HR = "hit" } do
+      local text = help.text(topic)
+      test.equal(text:match "^[%w_.]+", "mr.metrics." .. name)
+      has(text, ('metric "%s"'):format(name))
+    end
     local text = help.text "mean reciprocal rank"
     test.check(text:find("mr.metrics.rr", 1, true) < (text:find("mr.metrics.err", 1, true) or #text), text)
     local began = os.clock()
