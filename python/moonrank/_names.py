@@ -63,7 +63,7 @@ class TorchLoss:
     def __init__(self, name: Literal["ap"],
                  bound: Bound | str = "none", reduction: Reduction = "mean", *,
                  kernel: Literal["logistic", "laplace"] = "logistic", steepness: float = 1.0) -> None:
-        """The smooth AP loss: negative smooth AP (Westerborg 2022, Eq. 2.11), rescaled by `bound` (default "none").
+        """The smooth AP loss: negative smooth AP (Westerborg 2022, Eq. 2.11), rescaled by `bound`.
 
         kernel:    function of score differences that smooth ranks add up: the sigmoid, or the distribution
                    function of the Laplace distribution (LapSum: one sort and two recurrences; Struski et al.
@@ -412,8 +412,7 @@ class TorchLoss:
     def __init__(self, name: Literal["ndcg"],
                  bound: Bound | str = "none", reduction: Reduction = "mean", *,
                  kernel: Literal["logistic", "laplace"] = "logistic", steepness: float = 1.0) -> None:
-        """The smooth nDCG loss: negative smooth nDCG (Westerborg 2022, Eq. 2.10), rescaled by `bound` (default
-        "none").
+        """The smooth nDCG loss: negative smooth nDCG (Westerborg 2022, Eq. 2.10), rescaled by `bound`.
 
         kernel:    function of score differences that smooth ranks add up: the sigmoid, or the distribution
                    function of the Laplace distribution (LapSum: one sort and two recurrences; Struski et al.
@@ -495,7 +494,7 @@ class TorchLoss:
                  bound: Bound | str = "none", reduction: Reduction = "mean", *,
                  kernel: Literal["logistic", "laplace"] = "logistic", steepness: float = 1.0) -> None:
         """The smooth nRBP loss (Westerborg 2022, Eq. 2.12): a smooth count of wrongly ordered pairs of a relevant
-        row and a row that is not relevant, rescaled by `bound` (default "none").
+        row and a row that is not relevant, rescaled by `bound`.
 
         kernel:    function of score differences that smooth ranks add up: the sigmoid, or the distribution
                    function of the Laplace distribution (LapSum: one sort and two recurrences; Struski et al.
@@ -659,7 +658,7 @@ class TorchLoss:
     def __init__(self, name: Literal["rr"],
                  bound: Bound | str = "none", reduction: Reduction = "mean", *,
                  kernel: Literal["logistic", "laplace"] = "logistic", steepness: float = 1.0) -> None:
-        """The smooth RR loss: negative smooth RR (Li et al. 2021, Eq. 16), rescaled by `bound` (default "none").
+        """The smooth RR loss: negative smooth RR (Li et al. 2021, Eq. 16), rescaled by `bound`.
 
         kernel:    function of score differences that smooth ranks add up: the sigmoid, or the distribution
                    function of the Laplace distribution (LapSum: one sort and two recurrences; Struski et al.
@@ -683,7 +682,7 @@ class TorchLoss:
                        row; negatives: log(n q) of the n rows that are not relevant (default "none")
         probabilities: probability q with which each row was drawn; for uniform draws, 1 / the number of items. A
                        tensor has the probability of each item, and needs mr.fit, whose batches have items
-                       (default those of the lists (lists:drawn))
+                       (default those of the lists (lists:drawn); only with correction = 'both' or 'negatives')
         tau:           temperature: scores are divided by it (from 1e-15 to 1e+15; default 1)
         metric:        metric whose bounds are used (default "ap")
         slope_at:      point at which a bound that is not affine has its slope: the metric's exact value for the
@@ -929,7 +928,7 @@ class TreeObjective:
     def __init__(self, name: Literal["ap"],
                  bound: Bound | str = "none", *, kernel: Literal["logistic", "laplace"] = "logistic",
                  steepness: float = 1.0) -> None:
-        """The smooth AP loss: negative smooth AP (Westerborg 2022, Eq. 2.11), rescaled by `bound` (default "none").
+        """The smooth AP loss: negative smooth AP (Westerborg 2022, Eq. 2.11), rescaled by `bound`.
 
         kernel:    function of score differences that smooth ranks add up: the sigmoid, or the distribution
                    function of the Laplace distribution (LapSum: one sort and two recurrences; Struski et al.
@@ -1267,8 +1266,7 @@ class TreeObjective:
     def __init__(self, name: Literal["ndcg"],
                  bound: Bound | str = "none", *, kernel: Literal["logistic", "laplace"] = "logistic",
                  steepness: float = 1.0) -> None:
-        """The smooth nDCG loss: negative smooth nDCG (Westerborg 2022, Eq. 2.10), rescaled by `bound` (default
-        "none").
+        """The smooth nDCG loss: negative smooth nDCG (Westerborg 2022, Eq. 2.10), rescaled by `bound`.
 
         kernel:    function of score differences that smooth ranks add up: the sigmoid, or the distribution
                    function of the Laplace distribution (LapSum: one sort and two recurrences; Struski et al.
@@ -1349,7 +1347,7 @@ class TreeObjective:
                  bound: Bound | str = "none", *, kernel: Literal["logistic", "laplace"] = "logistic",
                  steepness: float = 1.0) -> None:
         """The smooth nRBP loss (Westerborg 2022, Eq. 2.12): a smooth count of wrongly ordered pairs of a relevant
-        row and a row that is not relevant, rescaled by `bound` (default "none").
+        row and a row that is not relevant, rescaled by `bound`.
 
         kernel:    function of score differences that smooth ranks add up: the sigmoid, or the distribution
                    function of the Laplace distribution (LapSum: one sort and two recurrences; Struski et al.
@@ -1507,7 +1505,7 @@ class TreeObjective:
     def __init__(self, name: Literal["rr"],
                  bound: Bound | str = "none", *, kernel: Literal["logistic", "laplace"] = "logistic",
                  steepness: float = 1.0) -> None:
-        """The smooth RR loss: negative smooth RR (Li et al. 2021, Eq. 16), rescaled by `bound` (default "none").
+        """The smooth RR loss: negative smooth RR (Li et al. 2021, Eq. 16), rescaled by `bound`.
 
         kernel:    function of score differences that smooth ranks add up: the sigmoid, or the distribution
                    function of the Laplace distribution (LapSum: one sort and two recurrences; Struski et al.
@@ -1530,7 +1528,7 @@ class TreeObjective:
                        row; negatives: log(n q) of the n rows that are not relevant (default "none")
         probabilities: probability q with which each row was drawn; for uniform draws, 1 / the number of items. A
                        tensor has the probability of each item, and needs mr.fit, whose batches have items
-                       (default those of the lists (lists:drawn))
+                       (default those of the lists (lists:drawn); only with correction = 'both' or 'negatives')
         tau:           temperature: scores are divided by it (from 1e-15 to 1e+15; default 1)
         metric:        metric whose bounds are used (default "ap")
         slope_at:      point at which a bound that is not affine has its slope: the metric's exact value for the
