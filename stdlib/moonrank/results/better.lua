@@ -32,12 +32,16 @@ function M.chosen_by(results, value, over)
 end
 
 ---Notes which columns of a table are results: those with the name of a returned number, and all columns from number
----`from` on, which have values of the number `value`. Returns the table.
+---`from` on, which have values of the number `value`. Also notes the column of the study's metric, by which the option
+---order = "mean" of to_latex sorts. Returns the table.
 ---@param from? integer
 ---@param value? string
 ---@return mr.Table
 function M.note(results, data, made, from, value)
+  local own = not from and M.metric(results)
+  own = own and registry.our_name(own)
   for c, name in ipairs(made.columns) do
+    if own and data:is_number(name) and registry.our_name(name) == own then made.main = name end
     if from and c >= from then made.direction[name] = M.direction(results, value)
     elseif name == "value" or data:is_number(name) then made.direction[name] = M.direction(results, name) end
   end
