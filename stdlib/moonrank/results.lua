@@ -260,11 +260,11 @@ local best_options = declare("mr.results.BestOptions", {
 ---completed trial has the number that chooses.
 ---
 ---Trials are chosen by the study's metric or by the number named in `value`, in the direction of that
----number. With `value = "valid_ndcg"`, the table shows the test value of the trial that is best on
----validation. With `over = "fold"`, combinations of the other parameters are chosen by their mean
----over folds, and the table shows means. Trials of the same fold are averaged first, so that every
----fold counts once. Combinations completed on fewer folds than other combinations are left out, and
----a line below the table says so.
+---number. A line below a table says so if this is not the study's metric. With `value = "valid_ndcg"`,
+---the table shows the test value of the trial that is best on validation. With `over = "fold"`,
+---combinations of the other parameters are chosen by their mean over folds, and the table shows
+---means. Trials of the same fold are averaged first, so that every fold counts once. Combinations
+---completed on fewer folds than other combinations are left out, and a line below the table says so.
 ---
 ---A trial or combination is never chosen if the number that chooses is NaN. For combinations, a line
 ---below the table says how many have NaN. If another number of the chosen trial or combination
@@ -284,13 +284,14 @@ function Results:best(by, options)
     return trial_at(data, row)
   end
   local choose, names = require "moonrank.results.choose", pivot.names_of("results:best", "by", by)
-  local made
+  local made, over
   if o.over then
-    local over = pivot.names_of("results:best", "over", o.over)
+    over = pivot.names_of("results:best", "over", o.over)
     made = choose.make(data, names, over, rows, o.value, self:sign(o.value, o.direction))
   else
     made = choose.single(data, names, rows, function(group) return self:order(data, group, o.value, o.direction)[1] end)
   end
+  made.notes[#made.notes + 1] = better.chosen_by(self, o.value, over)
   return conventions.below(self, better.note(self, data, made), data, rows, nil,
     left_out.note(self, "results:best", o.where))
 end
@@ -417,7 +418,7 @@ local compare_options = declare("mr.results.CompareOptions", {
 ---
 ---With `over = "fold"`, pairs are folds, or with `lists` the users or queries of all folds. Each value
 ---of the parameter is represented by its best combination of the other parameters, chosen by the mean
----of the study's metric over folds.
+---of the study's metric over folds. A line below the table names these parameters and the metric.
 ---@param options mr.results.CompareOptions
 ---@return mr.Table
 function Results:compare(options)

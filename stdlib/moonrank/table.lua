@@ -16,6 +16,7 @@ local M = { csv_text = escape.csv, text_of_csv = escape.of_csv, escape_html = es
 ---@field mark table<string, "max"|"min"|number>  which numbers of a column are bold in HTML, LaTeX and Markdown
 ---@field direction table<string, "maximize"|"minimize">  columns of results, and which of their numbers are better
 ---@field across string[]  columns of results of which each row has its own best number
+---@field main? string     column of results by which order = "mean" sorts; default: "mean" or the first such column
 ---@field within string[]  columns that divide the rows into groups, each with its own "max" and "min"
 ---@field notes string[]   lines below the table, in text, HTML, LaTeX and Markdown
 local Table = check.class("mr.Table")

@@ -51,7 +51,7 @@ scripts.it("sweep_template.lua: after a change of the script --force goes on, an
   equal(times, 1)
   sweeps.write(folder .. "/copy.lua", changed)
   local status, _, err = sweeps.run(folder, "copy.lua", words)
-  check(status == 1 and err:find("script changed", 1, true), err)
+  check(status == 1 and err:find("has changed", 1, true), err)
   -- deletes a trial, so that the script has a trial to run
   sweeps.change(folder .. "/s.db", "DELETE FROM trials WHERE study = ?1 AND number = 1")
   local out

@@ -63,10 +63,12 @@ end
 ---```
 function M.chosen(results, where)
   given.results("chosen", results)
+  if where ~= nil then given.need("chosen", "where", where, "table", "values of parameters: {loss = 'ap'}") end
   local columns, of_row, seen, found = results:columns(), {}, {}, {}
+  local rows = columns:rows("mr.experiment.chosen", where)
   local of_fold = fold_name(columns.params)
   for _, run in ipairs(M.runs(results, where)) do of_row[run.row] = run end
-  for _, row in ipairs(results:order(columns, columns:rows("mr.experiment", where))) do
+  for _, row in ipairs(results:order(columns, rows)) do
     local fold = of_row[row].fold or 0
     if not seen[fold] then found[#found + 1], seen[fold] = of_row[row], true end
   end
@@ -213,6 +215,7 @@ end
 function M.best(results, by)
   given.results("best", results)
   if type(by) ~= "table" then given.need("best", "by", by, "string", "the name of a parameter, or several names") end
+  if not results:counts().done then return {} end
   local found, shown = {}, results:best(by)
   for _, row in ipairs(shown.rows) do
     local run, key = {}, {}

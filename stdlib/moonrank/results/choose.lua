@@ -75,8 +75,9 @@ local function best_of(data, others, over, rows, column, sign, said)
   return best
 end
 
--- Returns the parameters that are neither in `by` (one result for each value) nor in `over` (means over values).
-local function others_of(data, by, over)
+---Returns the parameters that are neither in `by` (one result for each value) nor in `over` (means over values).
+---@return string[]
+function M.others(data, by, over)
   local known, others = {}, {}
   for _, name in ipairs(over) do data:_column("results:best", name) end  -- raises an error about an unknown name
   for _, name in ipairs(united{ by, over }) do known[name] = true end
@@ -128,7 +129,7 @@ end
 ---@param on string
 ---@param sign integer    1 if higher means are better, else -1
 function M.rows(data, by, over, rows, on, sign, said)
-  local best = best_of(data, others_of(data, by, over), over, rows, data:shown("results:best", on), sign, said)
+  local best = best_of(data, M.others(data, by, over), over, rows, data:shown("results:best", on), sign, said)
   return best and best.rows
 end
 
@@ -141,7 +142,7 @@ end
 ---@param on string       the column that chooses
 ---@param sign integer    1 if higher values are better, else -1
 function M.make(data, by, over, rows, on, sign)
-  local others = others_of(data, by, over)
+  local others = M.others(data, by, over)
   local results = { "trials", table.unpack(data:numbers()) }
   local heads = columns.heads(table.move(others, 1, #others, #by + 1, { table.unpack(by) }), results)
   table.move(results, 1, #results, #heads + 1, heads)

@@ -11,8 +11,9 @@ local latex_options = declare("mr.LatexOptions", {
     accept = function(text) return text:find "^[%w:_./+-]+$" ~= nil end,
     expected = "a text of letters, digits and : _ . / + -" },
   { "order", "string|any[]", default = "given",
-    help = "order of the rows: given; mean, the best mean first; the name of a column of results, its best number "
-      .. "first; or a list of values of the first column (of systems, in a comparison)" },
+    help = "order of the rows: given; mean, the best mean first (without a column mean, the study's metric or the "
+      .. "first column of results decides); the name of a column of results, its best number first; or a list of "
+      .. "values of the first column (of systems, in a comparison)" },
   { "best", "boolean", default = false, help = "print the best number of each column of results in bold" },
 })
 
@@ -107,10 +108,12 @@ local function better_of(self)
 end
 
 -- Returns the number of the column by which the option `order` sorts the rows. For order = "mean", this is the column
--- with the name "mean" or, if there is none, the first column of results.
+-- with the name "mean" or, if there is none, the table's main column of results or the first one.
 local function sorting_column(self, order, better)
-  for c, name in ipairs(self.columns) do
-    if name == order then return c end
+  for _, wanted in ipairs{ order, order == "mean" and rawget(self, "main") or nil } do
+    for c, name in ipairs(self.columns) do
+      if name == wanted then return c end
+    end
   end
   for c, name in ipairs(self.columns) do
     if order == "mean" and better[name] then return c end

@@ -243,6 +243,22 @@ describe("the direction of results:best", function()
   end)
 end)
 
+it("tables of chosen trials say by which number they were chosen", function()
+  local function has(made, ...)
+    for _, word in ipairs{ ... } do check(tostring(made):find(word, 1, true), tostring(made)) end
+  end
+  local by_test = { value = "test", direction = "maximize" }
+  has(r:best("loss", by_test), "chosen by test, not by", "metric valid")
+  has(r:best("loss", { over = "fold", value = "test", direction = "maximize" }), "chosen by mean test over fold,",
+    "metric valid")
+  for _, options in ipairs{ {}, { over = "fold" }, { value = "valid" }, { over = "fold", value = "valid" } } do
+    check(not tostring(r:best("loss", options)):find "chosen")
+  end
+  has(r:compare{ by = "loss", value = "test", over = "fold" }, "lr of each loss: best mean valid over fold")
+  check(not tostring(r:compare{ by = "loss", value = "test" }):find "best mean")
+  check(not tostring(r:compare{ by = "loss", over = "fold", where = { lr = 0.01 } }):find "best mean", "one lr only")
+end)
+
 describe("results:best with over", function()
   it("chooses by means over folds, and shows the means", function()
     local t = r:best("loss", { over = "fold", value = "test", direction = "maximize" })

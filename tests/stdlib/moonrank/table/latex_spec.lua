@@ -183,6 +183,12 @@ describe("LaTeX of results", function()
     equal(firsts(rows), { "c", "a", "b" })
     rows, bold = parse(study:best("loss", { over = "fold" }):to_latex{ order = "rmse", best = true })
     equal({ firsts(rows), bold }, { { "b", "a", "c" }, { ["1.2"] = true, ["0.32"] = true } })
+    for _, options in ipairs{ { over = "fold" }, {} } do
+      rows = parse(study:best("loss", options):to_latex{ order = "mean" })
+      equal(firsts(rows), { "b", "a", "c" }, "without a column mean, by the study's metric rmse, not by ap")
+    end
+    rows = parse(study:trials{ columns = { "loss", "fold", "ap" } }:to_latex{ order = "mean" })
+    equal(rows[2], { "c", "3", "0.33" }, "without a column of the metric, by the first column of results")
     rows = parse(study:trials{ columns = { "loss", "fold", "ap" } }:to_latex{ order = "ap" })
     equal(rows[2], { "c", "3", "0.33" })
   end)
