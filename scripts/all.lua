@@ -25,12 +25,12 @@ local args = mr.args{
   force = { default = false,
     help = "go on with kept runs although scripts or data have changed; other settings stay an error" },
   retry = { default = 0, least = 0, help = "how often runs that failed or were killed are tried again" },
-  mix_numerics = { default = false, help = "go on with kept runs although they were made under other numerics" },
+  mix_numerics = { default = false, help = "use kept runs of another numerics version" },
   kept = { default = false, ignores = { "workers", "force", "retry", "mix_numerics" },
     help = "show the runs that are kept and make none; sections that lack runs say so" },
   results = { path = "new folder", default = "", help = "folder for results files: CSV, one for each section" },
   smoke = { default = false, ignores = { "data", "results" },
-    help = "made-up data, one fold, two epochs: to see that it runs" },
+    help = "test all scripts with made-up data, one fold and two epochs" },
 }
 local of_runs = {
   data = args.data,

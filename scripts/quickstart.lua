@@ -15,7 +15,7 @@ local args = mr.args{
   samples = { default = 30000, least = 1, most = 100000000,
     help = "random orders per list shape for the distribution bound (the thesis: 300000)" },
   seed = { default = 1, help = "seed of splits, negatives and models" },
-  smoke = { default = false, sets = { epochs = 2 }, help = "made-up ratings, to see that it runs" },
+  smoke = { default = false, sets = { epochs = 2 }, help = "test the script with made-up ratings" },
 }
 
 -- Loads MovieLens if it is found and --smoke is not given, else makes ratings up.

@@ -103,7 +103,7 @@ const char* help_text(const std::string& command) {
        "usage: moonrank data list        data sets that can be fetched, and where they are\n"
        "       moonrank data get NAME    fetch a data set from its publisher into the user's data folder\n"
        "\n"
-       "Data sets are searched, as by the library, in this folder, in $MOONRANK_DATA, in ../shared/data, and in the "
+       "Data sets are searched, as by the library, in this folder, in $MOONRANK_DATA, and in the "
        "user's data folder, $XDG_DATA_HOME/moonrank or ~/.local/share/moonrank. `get` verifies the files and shows the "
        "terms of use.\n"},
   };

@@ -22,7 +22,7 @@ for _, name in ipairs((mr.losses.bounds "sl")) do bounds[#bounds + 1] = name ~= 
 local args = experiment.args({
   sets = { default = { "health", "movielens" }, choices = { "health", "movielens" }, distinct = true,
     help = "which data sets" },
-  seed = { default = 1, help = "of models, validation parts and negatives" },
+  seed = { default = 1, help = "seed of models, validation parts and negatives" },
   epochs = { type = "integer", least = 1, shown = "15 on Health, 10 on MovieLens-1M", help = "epochs of a training" },
   negatives = { type = "integer", least = 1, most = 1000000, shown = "200 on Health, 100 on MovieLens-1M",
     help = "sampled negatives of an interaction" },

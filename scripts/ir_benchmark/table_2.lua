@@ -10,12 +10,13 @@ local protocol, published = dofile(here .. "protocol.lua"), dofile(here .. "publ
 local names = { "health", "gowalla", "electronic", "book" }
 local args = mr.experiment.args({
   sets = { default = { "health", "gowalla" }, choices = { "folder", table.unpack(names) }, help = "which data sets" },
-  folder = { path = "folder", default = "", help = "of --sets folder: a folder with train.tsv and test.tsv" },
+  folder = { path = "folder", default = "", help = "folder with train.tsv and test.tsv, for --sets folder" },
   like = { default = "health", choices = names, help = "the data set whose hyperparameters --sets folder has" },
   losses = { default = protocol.losses, choices = protocol.losses, help = "which losses" },
-  seeds = { default = { 1 }, least = 1, distinct = true, help = "of models, validation parts and negatives" },
+  seeds = { default = { 1 }, least = 1, distinct = true, help = "seeds of models, validation parts and negatives" },
   epochs = { default = protocol.epochs, least = 1, help = "epochs of a training" },
-  negatives = { default = protocol.negatives, least = 1, most = 1000000, help = "of an interaction; BPR has 1" },
+  negatives = { default = protocol.negatives, least = 1, most = 1000000,
+    help = "sampled negatives of an interaction; BPR has 1" },
   batch = { default = protocol.batch, least = 1, help = "interactions of a step" },
 }, { document = "ir_benchmark", smoke = { epochs = 10, negatives = 20, batch = 64 } })
 if (args.folder ~= "") ~= (table.concat(args.sets, " "):find "folder" ~= nil and not args.smoke) then

@@ -12,13 +12,13 @@ local here = arg[0]:match("^(.*/)") or "./"
 local experiment, protocol, trees = mr.experiment, dofile(here .. "protocol.lua"), dofile(here .. "trees.lua")
 
 local args = mr.args{
-  rounds = { default = 200, least = 1, most = 0x7fffffff, help = "of boosting, at most" },
-  trees = { default = 300, least = 1, most = 0x7fffffff, help = "of the random forest" },
+  rounds = { default = 200, least = 1, most = 0x7fffffff, help = "largest number of boosting rounds" },
+  trees = { default = 300, least = 1, most = 0x7fffffff, help = "number of trees of the random forest" },
   data = { path = "data folder", default = "",
     help = "folder that has mq2008", shown = "where the program looks for data" },
-  seed = { default = 1, least = 0, most = 0x7fffffff, help = "of the rows and features that are drawn" },
+  seed = { default = 1, least = 0, most = 0x7fffffff, help = "seed of the rows and features that are drawn" },
   smoke = { default = false, sets = { rounds = 5, trees = 10 }, ignores = { "data" },
-    help = "to see that it runs, on made-up queries" },
+    help = "test the script with made-up queries" },
 }
 
 local folds, title = protocol.queries(args)

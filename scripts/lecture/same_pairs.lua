@@ -9,8 +9,8 @@ local published = dofile(here .. "published.lua")
 
 local args = mr.args(mr.experiment.figure_options({
   ratings = { default = published.ratings, least = 0, most = 100, count = { 2, 7 },
-    help = "of the documents, at least two different ones" },
-  smoke = { default = false, sets = { ratings = { 2, 4, 3 } }, help = "three documents, to see that it runs" },
+    help = "ratings of the documents, at least two different ones" },
+  smoke = { default = false, sets = { ratings = { 2, 4, 3 } }, help = "test the script with three documents" },
 }, "results/lecture/same_pairs.svg"))
 local n = #args.ratings
 if math.min(table.unpack(args.ratings)) == math.max(table.unpack(args.ratings)) then

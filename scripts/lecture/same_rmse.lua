@@ -9,9 +9,9 @@ local published = dofile(here .. "published.lua")
 
 local args = mr.args(mr.experiment.figure_options({
   ratings = { default = published.scores, least = 0, most = 100, count = { 2, 10 },
-    help = "of the items, at least two different ones" },
+    help = "ratings of the items, at least two different ones" },
   points = { default = 41, least = 2, help = "errors from 0 to 2" },
-  smoke = { default = false, sets = { points = 5 }, help = "few points, to see that it runs" },
+  smoke = { default = false, sets = { points = 5 }, help = "test the script with few points" },
 }, "results/lecture/same_rmse.svg"))
 local n = #args.ratings
 if math.min(table.unpack(args.ratings)) == math.max(table.unpack(args.ratings)) then

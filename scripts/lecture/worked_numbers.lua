@@ -4,7 +4,7 @@ local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local published = dofile(here .. "published.lua")
 
-mr.args{ smoke = { default = false, help = "the same: these numbers need no data" } }
+mr.args{ smoke = { default = false, help = "no effect: the numbers need no data" } }
 
 -- Returns one list per element of `all_ranks`, an array of ranks. The rows at these ranks are relevant; all other rows,
 -- from rank 1 to the last of them, are not. Also returns scores that rank the rows in that order.

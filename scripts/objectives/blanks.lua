@@ -12,7 +12,7 @@ local protocol = training.protocol
 local args = training.args({
   set = { default = "mslr", choices = { "mslr", "web10k" }, help = "data of the metrics" },
   queries = { default = 10000, least = 10, help = "made-up queries whose epoch is timed" },
-  threads = { default = 1, least = 1, most = 1024, help = "of that epoch" },
+  threads = { default = 1, least = 1, most = 1024, help = "number of threads of the timed epoch" },
 }, { queries = 60 })
 
 -- Opens the data set first, so that missing data raise an error before any work.

@@ -13,7 +13,7 @@ local protocol = training.protocol
 local args = training.args(experiment.figure_options({
   recipe = { default = "paper", choices = { "paper", "code" },
     help = "our protocol, on the data sets' official folds, or what the authors' code does, on random splits" },
-  seed = { default = 1, help = "of networks; recipe code: the first of three, of splits and networks" },
+  seed = { default = 1, help = "seed of networks; with recipe code, the first of three seeds of splits and networks" },
   sets = { default = { "mq2008", "mslr" }, choices = protocol.set_names, distinct = true, help = "which data" },
 }, "results/objectives/learning_curves.svg"))
 

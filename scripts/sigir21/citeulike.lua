@@ -12,8 +12,8 @@ local args = mr.experiment.args({
   nsr = { default = protocol.nsr, least = 1, most = 1000, distinct = true, help = "negatives per relevant item" },
   losses = { default = losses, choices = losses, help = "which listwise losses" },
   rates = { default = rates, choices = rates, help = "learning rates" },
-  epochs = { default = 0, least = 0, help = "of each run; 0: as many as published" },
-  seed = { default = 1, least = 1, help = "of models and negatives" },
+  epochs = { default = 0, least = 0, help = "epochs of each run; 0 takes the published number" },
+  seed = { default = 1, least = 1, help = "seed of models and negatives" },
 }, { document = "sigir21", smoke = { nsr = { 1 }, rates = { 0.1, 1 }, epochs = 2 } })
 
 local trainings = mr.experiment.combinations{ { "recipe", { "published" } }, { "kind", { "listwise" } },

@@ -5,7 +5,7 @@ local here = arg[0]:match("^(.*/)") or "./"
 local training = dofile(here .. "recipes.lua")
 
 local own = training.options "published"
-own.seed = { default = 1, least = 1, help = "of models and negatives" }
+own.seed = { default = 1, least = 1, help = "seed of models and negatives" }
 local args = training.args(own, { nsr = { 1 }, epochs = 2 })
 local set = training.protocol.citeulike(args)
 local trainings = training.trainings(args, set)

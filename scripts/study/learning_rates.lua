@@ -21,11 +21,11 @@ local args = mr.args{
   workers = { type = "integer", least = 0, help = "processes; 0: this one", shown = "one per core" },
   force = { default = false, help = "go on although this script or the data have changed" },
   retry = { default = 0, least = 0, help = "how often trials that failed or were killed are tried again" },
-  mix_numerics = { default = false, help = "go on although trials ran under other numerics" },
+  mix_numerics = { default = false, help = "go on although trials ran under another numerics version" },
   out = { path = "output file", default = "results/learning_rates.svg", endings = { ".svg", ".png", ".pdf" },
     help = "file of the figure" },
   smoke = { default = false, sets = { rates = { 0.01, 0.1 }, losses = { "ap", "ranknet" }, folds = 1, epochs = 2 },
-    ignores = { "data" }, help = "made-up ratings and few trials, to see that it runs" },
+    ignores = { "data" }, help = "test the script with made-up ratings and few trials" },
 }
 
 -- Makes the folds, and the search space of the sweep. Smooth losses are trained under all bounds, losses over pairs

@@ -15,8 +15,8 @@ local args = mr.args{
   store = { path = "new file", default = "results/sweep_template.db", help = "where results are kept" },
   force = { default = false, help = "go on with a study although this script or the data have changed" },
   retry = { default = 0, least = 0, help = "how often trials that failed or were killed are tried again" },
-  mix_numerics = { default = false, help = "go on although trials ran under other numerics" },
-  smoke = { default = false, sets = { epochs = 2, folds = 2 }, help = "to see that it runs" },
+  mix_numerics = { default = false, help = "go on although trials ran under another numerics version" },
+  smoke = { default = false, sets = { epochs = 2, folds = 2 }, help = "test the script with few epochs and folds" },
 }
 
 -- Makes the data once in every worker process, before the first trial (training run).

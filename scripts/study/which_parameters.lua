@@ -8,7 +8,7 @@ local mr = require "moonrank"
 
 local args = mr.args{
   epochs = { default = 27, least = 9, most = 1 << 31,
-    help = "of the settings that get most (9, 27 and 81 use all steps)" },
+    help = "largest number of epochs of a setting (9, 27 and 81 use all steps)" },
   trials = { type = "integer", least = 10, help = "settings", shown = "one pass over Hyperband's brackets" },
   users = { default = 80, least = 1, help = "users of the made-up ratings" },
   seed = { default = 1, help = "seed of ratings, folds, settings, models and training" },
@@ -17,8 +17,8 @@ local args = mr.args{
   out = { path = "new folder", default = "results", help = "folder of the pictures" },
   force = { default = false, help = "go on with a study although this script or the data have changed" },
   retry = { default = 0, least = 0, help = "how often trials that failed or were killed are tried again" },
-  mix_numerics = { default = false, help = "go on although trials ran under other numerics" },
-  smoke = { default = false, sets = { epochs = 9, users = 40 }, help = "to see that it runs" },
+  mix_numerics = { default = false, help = "go on although trials ran under another numerics version" },
+  smoke = { default = false, sets = { epochs = 9, users = 40 }, help = "test the script with few epochs and users" },
 }
 
 local ratings = mr.data.synthetic{ kind = "ratings", users = args.users, items = 400, seed = args.seed }

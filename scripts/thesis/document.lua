@@ -124,7 +124,7 @@ local args = runs.args({
   seeds = { default = runs.seeds, distinct = true,
     help = "seeds of splits, negatives and models; tables and figures take the first" },
   sets = { default = { "movielens", "mq2008" }, choices = runs.names,
-    help = "of the claim; the thesis' own are always run" },
+    help = "data sets of the claim; those of the thesis are always run" },
   others = { default = { "mslr", "clueweb" }, choices = runs.names, help = "data sets of other_data.lua" },
   out = { path = "new folder", default = "results/thesis", help = "folder of the report and the figures" },
   recipe = runs.recipe, samples = runs.samples,

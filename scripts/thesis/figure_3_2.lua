@@ -5,7 +5,7 @@ local mr = require "moonrank"
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 
 local args = figure.args("3_2", {
-  most = { default = 50, least = 5, most = 10000, help = "relevant items, at most" },
+  most = { default = 50, least = 5, most = 10000, help = "largest number of relevant items" },
   nsr = { default = { 1, 2, 3 }, least = 1, most = 4095, distinct = true,
     help = "negatives per relevant item" },
 }, { most = 10 })

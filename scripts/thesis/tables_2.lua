@@ -4,7 +4,7 @@ local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local published = dofile(here .. "published.lua")
 
-local args = mr.args{ smoke = { default = false, help = "the same: these numbers need no data" } }
+local args = mr.args{ smoke = { default = false, help = "no effect: the numbers need no data" } }
 local persistence = 0.7
 local rankings = { { "ideal", { 1, 1, 1, 0, 0, 0, 0, 0, 0 } }, { "worst", { 0, 0, 0, 0, 0, 0, 1, 1, 1 } } }
 

@@ -5,7 +5,7 @@ local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local published, figure = dofile(here .. "published.lua"), dofile(here .. "figure.lua")
 
-local args = mr.args{ smoke = { default = false, help = "the same: these numbers need no data" } }
+local args = mr.args{ smoke = { default = false, help = "no effect: the numbers need no data" } }
 
 -- All permutations of the numbers 1 to n; the first one is in rising order.
 local function orders(n)

@@ -7,9 +7,9 @@ local args, ratings, fold, title = dofile(here .. "data.lua")(4, {
   trials = { default = 24, least = 1, help = "how many settings" },
   workers = { type = "integer", least = 0, help = "processes", shown = "one per core" },
   store = { path = "new file", default = "results/tour/sweep.db", help = "where results are kept" },
-  force = { default = false, help = "go on all the same" },
+  force = { default = false, help = "go on with a study although this script or the data have changed" },
   retry = { default = 0, least = 0, help = "how often failed trials are tried again" },
-  mix_numerics = { default = false, help = "go on although trials ran under other numerics" } })
+  mix_numerics = { default = false, help = "go on although trials ran under another numerics version" } })
 local two_tower, epochs = dofile(here .. "two_tower.lua"), args.epochs
 local function fit(o, trial)
   return mr.fit{

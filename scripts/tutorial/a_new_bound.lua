@@ -6,7 +6,7 @@ local mr = require "moonrank"
 local args = mr.args{
   epochs = { default = 20, least = 1, help = "passes over the training part" },
   out = { path = "new folder", default = "results/tutorial", help = "folder for the pictures" },
-  smoke = { default = false, sets = { epochs = 2 }, help = "made-up ratings, to see that it runs" },
+  smoke = { default = false, sets = { epochs = 2 }, help = "test the script with made-up ratings" },
 }
 
 -- 1. The idea

@@ -52,7 +52,7 @@ end
 ---`path` is the file, the folder that has the file, or a folder whose subfolder ml-latest-small has
 ---the file. Users and movies are numbered from 1 in the order of their ids. `ratings:titles()`
 ---returns the movies' titles by movie number, from the file movies.csv in the same folder.
----@param path? string  default: ml-latest-small, in MOONRANK_DATA, ../shared/data or the user's data folder
+---@param path? string  default: ml-latest-small, in MOONRANK_DATA or the user's data folder
 ---@return mr.Ratings
 function M.movielens(path)
   local name = (path == nil or path == "movielens") and "ml-latest-small" or path
@@ -70,7 +70,7 @@ end
 ---articles' numbers, separated by blanks. All ratings are 1, so `binarize(1)` makes every article
 ---of a library relevant. An article that occurs twice in a line, or a wrong number of articles, is
 ---an error.
----@param path? string  default: citeulike-a, in MOONRANK_DATA, ../shared/data or the user's data folder
+---@param path? string  default: citeulike-a, in MOONRANK_DATA or the user's data folder
 ---@return mr.Ratings
 function M.citeulike(path)
   return ratings.new("CiteULike-a",
@@ -322,8 +322,8 @@ local letor_fold_options = declare("mr.data.LetorFoldOptions", {
 }, letor_options)
 
 ---Reads the cross-validation folds of a LETOR folder, such as MQ2008 of LETOR 4.0. A relative path,
----such as "mq2008", is looked for in the working folder, MOONRANK_DATA, ../shared/data and the user's
----data folder. The first of these forms that the folder has is used:
+---such as "mq2008", is looked for in the working folder, MOONRANK_DATA and the user's data
+---folder. The first of these forms that the folder has is used:
 ---
 ---- a table folds.tsv, which lists the files of each fold.
 ---- subfolders Fold1, Fold2, ... with the files train, vali and test.

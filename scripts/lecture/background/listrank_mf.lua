@@ -9,7 +9,7 @@ local protocol = dofile(here .. "../protocol.lua")
 
 local args = common.options{
   epochs = { default = 30, least = 1, help = "passes over the training part" },
-  factors = { default = 10, least = 1, help = "of users and items" },
+  factors = { default = 10, least = 1, help = "number of factors of users and items" },
   smoke = { default = false, sets = { epochs = 10 }, help = "made-up ratings, to see that it runs" },
 }
 local ratings, title = protocol.ratings(args)

@@ -8,7 +8,7 @@ local common = dofile(here .. "common.lua")
 local args = common.options{
   keep = { default = { 5, 10, 20 }, least = 1, distinct = true,
     help = "how many rows of a query the second stage sees" },
-  epochs = { default = 20, least = 1, help = "of the second ranker" },
+  epochs = { default = 20, least = 1, help = "epochs of the second ranker" },
 }
 
 return common.compare(args, function(train, tested)

@@ -72,7 +72,7 @@ local args_options = declare("mr.experiment.ArgsOptions", {
 ---
 ---- `--store FILE`: where runs are kept. The default is DOCUMENT/runs.db in the folder MOONRANK_RESULTS,
 ---  or in the user's data folder.
----- `--kept`: read the runs that are there, and make none.
+---- `--kept`: show kept runs, and make no new runs.
 ---- `--workers`, `--retry`, `--force`, `--mix-numerics`: as in `mr.sweep`.
 ---- `--data FOLDER`: folder of data sets.
 ---- `--smoke`: made-up data and short runs, in a store of their own. `made_up` of the result is then true.
@@ -91,19 +91,19 @@ function M.args(own, o, words)
     help = "where runs are kept; missing ones are made",
     shown = o.document .. "/runs.db in MOONRANK_RESULTS or the user's data folder" }
   own.workers = { type = "integer", least = 0, placement = true,
-    help = "processes for runs that are missing; 0: this one", shown = "one per core" }
+    help = "number of processes for missing runs; 0 uses this process", shown = "one per core" }
   own.data = own.data or { path = "data folder", default = "",
     help = "folder of ml-latest-small, mq2008 and others", shown = "where the program looks for data" }
   own.force = { default = false, placement = true,
-    help = "go on with kept runs although scripts or data have changed; other settings stay an error" }
+    help = "use kept runs although scripts or data have changed; changed settings stay an error" }
   own.retry = { default = 0, least = 0, placement = true,
-    help = "how often runs that failed or were killed are tried again" }
+    help = "how often a run that failed or was killed is tried again" }
   own.mix_numerics = { default = false, placement = true,
-    help = "go on with kept runs although they were made under other numerics" }
+    help = "use kept runs of another numerics version" }
   own.kept = { default = false, placement = true, ignores = { "workers", "force", "retry", "mix_numerics" },
-    help = "read the runs that are there, and make none" }
+    help = "show kept runs, and make no new runs" }
   own.smoke = { default = false, sets = o.smoke or {}, ignores = { "data" },
-    help = "made-up data, one fold, two epochs: to see that it runs" }
+    help = "test the script with made-up data, one fold and two epochs" }
   if own.out then own.out.placement = true end
   local args = mr.args(own, words)
   if args.store then
@@ -132,7 +132,7 @@ function M.figure_options(own, path)
   given.need("figure_options", "own", own, "table", "a table of options: {epochs = 20}")
   given.need("figure_options", "path", path, "string", "the default file of the figure")
   own.out = { path = "output file", default = path, endings = { ".svg", ".png", ".pdf" }, help = "file of the figure" }
-  own.show = { default = false, help = "draw it in the terminal as well" }
+  own.show = { default = false, help = "draw the figure in the terminal as well" }
   return own
 end
 

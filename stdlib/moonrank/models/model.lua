@@ -384,9 +384,24 @@ function M.options_text(config)
   return core.safe_text(table.concat(parts, ", "))
 end
 
+-- Options of mr.models.mlp by which an mlp without hidden layers is the model that mr.models.linear makes. The option
+-- `activation` has no effect on it.
+local of_linear = { inputs = true, seed = true, dtype = true, hidden = true, activation = true }
+
+-- Returns the name and the options of the constructor that makes a model.
+local function constructor_of(model)
+  local config = model.config
+  if model.kind ~= "mlp" or #config.hidden > 0 then return model.kind, config end
+  for name in pairs(config) do
+    if not of_linear[name] then return model.kind, config end
+  end
+  return "linear", { inputs = config.inputs, seed = config.seed, dtype = config.dtype }
+end
+
 -- Returns the model as text: its options, and a line for each parameter and buffer.
 function Model:__tostring()
-  local lines = { ("%s{%s}, %d parameters"):format(self.kind, M.options_text(self.config), self:size()) }
+  local kind, options = constructor_of(self)
+  local lines = { ("%s{%s}, %d parameters"):format(kind, M.options_text(options), self:size()) }
   local names, values = self:state()
   local widths, rows = { 0, 0, 0 }, {}
   for i, name in ipairs(names) do

@@ -181,6 +181,12 @@ describe("mr.models.mlp and mr.models.linear", function()
     end
   end)
 
+  it("print the name of the constructor and its options", function()
+    local linear = tostring(mr.models.linear{ inputs = 3, seed = 4 }):match "^[^\n]*"
+    equal(linear:match "^%w+", "linear")
+    check(linear:find "inputs = 3" and linear:find "seed = 4" and not linear:find "hidden", linear)
+    equal(tostring(mr.models.mlp{ inputs = 3, hidden = { 2 } }):match "^%w+", "mlp")
+  end)
   it("score a linear function without hidden layers", function()
     local model = mr.models.linear{ inputs = 3, dtype = "float64" }
     local w, b = model:parameters()[1], model:parameters()[2]
