@@ -45,11 +45,18 @@ local function tensor_row(name, help)
   return { name, "mr.Tensor", accept = is_tensor_or_false, expected = "a tensor, or false", help = help }
 end
 
+local function is_vector_or_false(value) return value == false or check.is_tensor(value) and value.dims == 1 end
+
+local function vector_row(name, help)
+  return { name, "mr.Tensor", accept = is_vector_or_false, expected = "a tensor with one dimension, or false",
+    help = help }
+end
+
 local dataset_options = declare("mr.data.DatasetOptions", {
   { "lists", "mr.Lists", required = true, class = "mr.Lists", help = "the judged lists" },
   tensor_row("features", "[rows, width] features of each row"),
-  tensor_row("users", "[lists] int64, the user of each list"),
-  tensor_row("items", "[rows] int64, the item of each row"),
+  vector_row("users", "[lists] int64, the user of each list"),
+  vector_row("items", "[rows] int64, the item of each row"),
   tensor_row("categories", "[rows, columns] int64, numbers from 1 for embeddings"),
   { "levels", "mr.Tensor[]|false", accept = is_table_or_false, expected = "a table of tensors, or false",
     help = "for each column of categories, the values that its numbers stand for" },

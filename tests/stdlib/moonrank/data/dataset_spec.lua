@@ -191,6 +191,8 @@ it("mr.data.dataset rejects features, items and users that do not fit the lists"
   raises(function() mr.data.dataset{ lists = lists, items = mr.tensor({ 1, 2 }, int64) } end,
     "items", "2 entries", "lists", "3")
   raises(function() mr.data.dataset{ lists = lists, users = mr.tensor({ 1, 2, 3 }, int64) } end, "users", "3 entries")
+  raises(function() mr.data.dataset{ lists = lists, users = mr.zeros{ lists.count, 0 } } end, "users", "one dimension")
+  raises(function() mr.data.dataset{ lists = lists, items = mr.zeros{ lists.rows, 2 } } end, "items", "one dimension")
   raises(function() return mr.data.dataset{ lists = lists }.feature end, "mr.Dataset", "feature")
 end)
 
