@@ -157,3 +157,12 @@ it("README.md's rows of speed are rows of docs/speed.md", function()
     check(tonumber(ratio:match "[%d.]+$") <= 1000, told)
   end
 end)
+
+it("README.md gives the commands that run the experiment and the tests, and only commands that bootstrap has", function()
+  local known, given = files.read "bootstrap", {}
+  for command in text:gmatch "%./bootstrap (%l+)" do
+    check(known:find("\n  " .. command .. ") ", 1, true), command)
+    given[command] = true
+  end
+  check(given.run and given.test, "run and test")
+end)
