@@ -158,7 +158,7 @@ it("README.md's rows of speed are rows of docs/speed.md", function()
   end
 end)
 
-it("README.md gives the commands that run the experiment and the tests, and only commands that bootstrap has", function()
+it("README.md gives the commands for the experiment and the tests, and only commands that bootstrap has", function()
   local known, given = files.read "bootstrap", {}
   for command in text:gmatch "%./bootstrap (%l+)" do
     check(known:find("\n  " .. command .. ") ", 1, true), command)
