@@ -202,7 +202,7 @@ function Results:trials(options)
     { "wall", "reason" } }
   local shown, rows = {}, {}
   for i, name in ipairs(names) do shown[i] = data:shown("results:trials", name) end
-  local chosen = data:rows("results:trials", o.where)
+  local chosen = data:_wanted_rows("results:trials", o.where)
   for _, row in ipairs(chosen) do
     local line = {}
     for c in ipairs(names) do line[c] = shown[c][row] end

@@ -220,16 +220,22 @@ local function offered(column, count, wanted)
   return table.concat(texts, ", ") .. (#values > 5 and ", ..." or "")
 end
 
+-- Returns whether a row of the columns has a value in the column `name`.
+local function has_value(columns, where, name, value)
+  local column = columns:_column(where, name)
+  for row = 1, columns.count do
+    if column[row] ~= nil and is_one_of(column[row], { [value] = true }) then return true end
+  end
+  return false
+end
+
 -- Raises an error if no trial of the study, in whatever state, has the value `wanted` in a column. It is not an error
 -- if the study has no trials, or no trial in a known state.
 function Columns:_check_wanted(where, name, wanted)
   local all = M.load(self._store, self._study, left_out.states)
   if all.count == 0 or name == "state" and left_out.are_states{ wanted } then return end
-  local column = all:_column(where, name)
-  for row = 1, all.count do
-    if column[row] ~= nil and is_one_of(column[row], { [wanted] = true }) then return end
-  end
-  local values, is_number = offered(column, all.count, wanted), type(wanted) == "number"
+  if has_value(all, where, name, wanted) then return end
+  local values, is_number = offered(all:_column(where, name), all.count, wanted), type(wanted) == "number"
   check.fail("%s: `where` has %s = %s, but no trial has this value. %s%s%s", where, name,
     is_number and digits.shortest(wanted) or check.found(wanted),
     values == "" and "No trial has a value of " .. name or is_number and "The nearest values are " or "The values are ",
@@ -238,8 +244,7 @@ end
 
 ---Returns the rows (indices in the columns) of trials that have the wanted values: one value, or a
 ---list of allowed values, for each wanted column, e.g. {loss = "ndcg", fold = {1, 2}}. Numbers are
----compared to nine digits. A wanted value that no trial of the study has, in whatever state, is an
----error. Without `wanted`, all rows are returned.
+---compared to nine digits. Without `wanted`, all rows are returned.
 ---@param where string  name of the called function, for errors
 ---@param wanted? table<string, any>
 ---@return integer[]
@@ -248,20 +253,25 @@ function Columns:rows(where, wanted)
   for name, values in pairs(wanted or {}) do
     local set = {}
     for _, value in ipairs(type(values) == "table" and values or { values }) do set[value] = true end
-    tests[#tests + 1] = { column = self:_column(where, name), set = set, name = name, found = {} }
+    tests[#tests + 1] = { self:_column(where, name), set }
   end
   for row = 1, self.count do
     local good = true
     for _, test in ipairs(tests) do
-      local value = test.column[row]
-      if value ~= nil then test.found[value] = true end
-      good = good and value ~= nil and is_one_of(value, test.set)
+      local value = test[1][row]
+      good = good and value ~= nil and is_one_of(value, test[2])
     end
     if good then rows[#rows + 1] = row end
   end
-  for _, test in ipairs(tests) do
-    for value in pairs(test.set) do
-      if not is_one_of(value, test.found) then self:_check_wanted(where, test.name, value) end
+  return rows
+end
+
+-- Like `rows`, for methods of results: a wanted value that no trial of the study has, in whatever state, is an error.
+function Columns:_wanted_rows(where, wanted)
+  local rows = self:rows(where, wanted)
+  for name, values in pairs(wanted or {}) do
+    for _, value in ipairs(type(values) == "table" and values or { values }) do
+      if not has_value(self, where, name, value) then self:_check_wanted(where, name, value) end
     end
   end
   return rows

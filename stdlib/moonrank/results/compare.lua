@@ -216,7 +216,7 @@ function M.make(results, o)
   local where = "results:compare"
   local data = results:columns()
   check.choice(where, "by", o.by, data.params)
-  local groups = data:groups(where, { o.by }, data:rows(where, o.where))
+  local groups = data:groups(where, { o.by }, data:_wanted_rows(where, o.where))
   local absent = left_out.without_done(results, where, o.by, o.where)
   if #groups < 2 then
     check.fail("%s: parameter '%s' has %d value%s with finished trials, expected two or more%s", where, o.by, #groups,

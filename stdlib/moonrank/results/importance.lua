@@ -223,7 +223,7 @@ function M.make(results, o)
   local where = "results:importance"
   local data = results:columns(o.step and { "done", "pruned" } or nil)
   local metric = o.value == "value" and results.study.metric or o.value
-  local found, rows, y, dimensions = data:rows(where, o.where), {}, {}, {}
+  local found, rows, y, dimensions = data:_wanted_rows(where, o.where), {}, {}, {}
   local values = values_of(results, data, found, o, metric)
   for _, row in ipairs(found) do
     local value = values[row]

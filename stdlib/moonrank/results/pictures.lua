@@ -64,7 +64,7 @@ function M.curves(results, o)
   local where = "results:curves"
   local plot, data = require "moonrank.plot", results:columns(o.states)
   local name = o.value or results.study.metric or "value"
-  local reports, number, rows = results:reported(name), data:_column(where, "number"), data:rows(where, o.where)
+  local reports, number, rows = results:reported(name), data:_column(where, "number"), data:_wanted_rows(where, o.where)
   local series = {}
   local function add(label, curves)
     local steps, values = mean_curve(curves)
@@ -95,7 +95,7 @@ local function rows_of(results, data, o)
   local state, done, others = data:_column("results:parallel", "state"), {}, {}
   local value = data:_column("results:parallel", o.value)
   left_out.finished(results, "results:parallel", o.where)
-  for _, row in ipairs(data:rows("results:parallel", o.where)) do
+  for _, row in ipairs(data:_wanted_rows("results:parallel", o.where)) do
     if state[row] ~= "done" then others[#others + 1] = row
     elseif check.is_finite(value[row]) then done[#done + 1] = row
     end

@@ -80,7 +80,7 @@ it("mr.sweep resumes an unchanged script and rejects a changed one", function()
   sweeps.write(folder .. "/sweep.lua", changed)
   local status, _, err = sweeps.run(folder, "sweep.lua", "--sampler random --trials 12")
   equal(status, 1)
-  check(err:find("script[^\n]*sweep%.lua"), err)
+  check(err:find("code[^\n]*sweep%.lua"), err)
   equal(mr.results(folder .. "/r.db"):counts(), { done = 9 })
 end)
 
