@@ -2,7 +2,7 @@
 -- documents?
 
 -- Data: MQ2008's own five folds, with all queries. The thesis calls "items with the highest relevance rating" relevant.
--- That may mean label 2, labels 1 and 2 (whose results are closer to the printed numbers), or each query's highest
+-- It may mean label 2, labels 1 and 2 (whose results are closer to the printed numbers), or each query's highest
 -- label (top_of_list, which reproduces the printed nDCG). With label 2, 453 of 784 queries have no relevant document;
 -- with labels 1 and 2, 220 queries have none. Such a query has no loss and no metric. --empty chooses what it counts
 -- as: "skip" (default) leaves it out of the mean, "one" counts it as perfect, "zero" as failed. With top_of_list these
