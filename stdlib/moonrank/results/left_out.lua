@@ -56,7 +56,7 @@ function M.finished(results, where, wanted)
   local rows = results:columns():_wanted_rows(where, wanted)
   if #rows > 0 then return rows end
   local all, counts = results:columns(M.states), {}
-  local others, state_of = all:_wanted_rows(where, wanted), all:_column(where, "state")
+  local others, state_of = all:rows(where, wanted), all:_column(where, "state")
   for _, row in ipairs(others) do counts[state_of[row]] = (counts[state_of[row]] or 0) + 1 end
   local fits, n = wanted and next(wanted) and " that fits `where`" or "", #others
   local study = ("'%s' in %s"):format(results.name, results.path)
