@@ -12,16 +12,11 @@ M.losses = {
   { title = "nRBP", metric = "nrbp_loss", sign = 1, loss = mr.losses.nrbp },
 }
 
----Adds --out (file of the figure) and --show (draw in the terminal) to the declarations of a script's own options, and
----returns them.
+---Adds --out and --show (`mr.experiment.figure_options`) to the declarations of a script's own options, and returns
+---them.
 ---@param name string  name of the figure's file, without folder and ending
 ---@param own table  declarations of the script's options, for mr.args
-function M.options(name, own)
-  own.out = { path = "output file", default = ("results/thesis/%s.svg"):format(name),
-    endings = { ".svg", ".png", ".pdf" }, help = "file of the figure" }
-  own.show = { default = false, help = "draw it in the terminal as well" }
-  return own
-end
+function M.options(name, own) return mr.experiment.figure_options(own, ("results/thesis/%s.svg"):format(name)) end
 
 ---Parses the command line of a script whose figure needs no data: its own options, --out, --show, and --smoke (few
 ---points, to see that the script runs).

@@ -171,7 +171,7 @@ end
 -- string[]; nil for others.
 local function element_row(row)
   if row.each then
-    local element = { row[1], row.each[1] }
+    local element = { row[1] }
     for key, value in pairs(row.each) do element[key == 1 and 2 or key] = value end
     return M.filled_in(element)
   end
@@ -294,22 +294,30 @@ end
 
 local allows
 
+-- Returns whether an array's declaration allows an element. An element that the row does not declare (`each`) needs
+-- only the right type.
+local function allows_element(row, value)
+  if row.each then return allows(row.element, value) end
+  return row.element.is_of_type(value)
+end
+
 ---Returns the first index at which the array `value` of an option has an element that the option does not allow.
 ---Otherwise returns a key of `value` that is not an index of an array, or nil if all elements are allowed. Returns the
 ---name of a value that is not allowed, or a key that is not a name, for a table of values by name.
 ---@param row mr.options.Row  with `element`
 ---@param value table
 function M.wrong_key(row, value)
-  local by_name, n, is_of_type = row[2]:find "^table<string", #value, row.element.is_of_type
-  for key, each in next, by_name and value or none do
-    if type(key) ~= "string" or not allows(row.element, each) then return key end
+  if row[2]:find "^table<string" then
+    for key, each in next, value do
+      if type(key) ~= "string" or not allows(row.element, each) then return key end
+    end
+    return nil
   end
-  for i = 1, by_name and 0 or n do
-    local is_allowed
-    if row.each then is_allowed = allows(row.element, value[i]) else is_allowed = is_of_type(value[i]) end
-    if not is_allowed then return i end
+  local n = #value
+  for i = 1, n do
+    if not allows_element(row, value[i]) then return i end
   end
-  for key in next, by_name and none or value do
+  for key in next, value do
     if math.type(key) ~= "integer" or key < 1 or key > n then return key end
   end
 end

@@ -50,7 +50,7 @@ end
 -- Raises an error if options of the validation are given, but no validation data.
 local function check_without_data(o)
   local given = { patience = o.patience, every = o.every ~= 1 and o.every or nil, select = o.select }
-  for name, value in pairs(given) do check.leave_out("mr.fit", name, value, "valid is missing") end
+  for _, name in ipairs(check.names(given)) do check.leave_out("mr.fit", name, given[name], "valid is missing") end
 end
 
 -- Returns the metrics under the names that they have on `data`. Candidates with the option `correct` append a suffix to

@@ -46,7 +46,9 @@ end
 ---@param given table  options that the script passed
 function M.prepare(o, given)
   local config = o.model.config
-  for name, why in pairs(without) do check.leave_out("mr.fit", name, given[name] or nil, why, given[name]) end
+  for _, name in ipairs(check.names(without)) do
+    check.leave_out("mr.fit", name, given[name] or nil, without[name], given[name])
+  end
   if given.checkpoint then check_drawn(config, given.checkpoint) end
   if o.model.rounds > 0 then
     check.fail("mr.fit: model has %d rounds of trees already. Make another model", o.model.rounds)

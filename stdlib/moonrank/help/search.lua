@@ -161,7 +161,7 @@ end
 function M.divided(topic)
   local words, long = {}, {}
   topic = topic:match "^%s*[%w_]+[.:]([%w_]+)%s*[()]*%s*$" or topic
-  for word in topic:gsub("@%d+", " "):gsub("[()._@/-]", " "):gmatch "%S+" do
+  for word in topic:gsub("@[%dk]*", " "):gsub("[()._@/-]", " "):gmatch "%S+" do
     words[#words + 1] = word
     if #word > 1 then long[#long + 1] = word end
   end

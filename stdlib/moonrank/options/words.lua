@@ -1,6 +1,7 @@
 -- Writes errors about declared options, and their documentation. `where` is the name of the called function.
 local check = require "moonrank.check"
 local core = require "moonrank.core"
+local digits = require "moonrank.system.digits"
 local options = require "moonrank.options"
 local found = check.found
 
@@ -14,9 +15,7 @@ local function written(value)
     while rest >= 2 do exponent, rest = exponent + 1, rest / 2 end
     if rest == 1 then return ("2^%d"):format(exponent) end
   end
-  if math.type(value) ~= "float" then return tostring(value) end
-  local short = ("%.15g"):format(value)
-  return tonumber(short) == value and short or ("%.17g"):format(value)
+  return math.type(value) == "float" and digits.shortest(value) or tostring(value)
 end
 
 -- Returns the limits of a numeric option as text, such as "at least 1" or "above 0 and below 1"; nil without limits.

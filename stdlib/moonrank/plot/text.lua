@@ -1,5 +1,6 @@
 -- Formats texts and numbers for a gnuplot script.
 local check = require "moonrank.check"
+local digits = require "moonrank.system.digits"
 
 local M = {}
 
@@ -42,9 +43,7 @@ function M.quote_line(text) return M.quote((tostring(text):gsub("\r?\n", " "))) 
 ---Returns a number as text for gnuplot, with as many digits as are needed to read the same number back.
 function M.number(x)
   if x ~= x then return "NaN" end
-  if math.type(x) == "integer" then return ("%d"):format(x) end
-  local short = ("%.15g"):format(x)
-  return tonumber(short) == x and short or ("%.17g"):format(x)
+  return math.type(x) == "integer" and ("%d"):format(x) or digits.shortest(x)
 end
 
 ---Returns a function that writes numbers as the option `labels` of a figure says: a format such as

@@ -11,21 +11,13 @@ function M.direction(results, name)
   return registry.direction(own and study.metric or name) or own and study.direction or registry.usual_direction(name)
 end
 
----Returns the name of the number by which a study compares trials: its metric or, without one, the only number that
----its trials returned. Returns nil if trials of a study without a metric returned several numbers.
----@return string?
-function M.metric(results)
-  local numbers = results:columns():numbers()
-  return results.study.metric or #numbers == 1 and numbers[1] or nil
-end
-
 ---Returns the line below a table of best trials that says by which number they were chosen; nil if it is the study's
 ---metric.
 ---@param value string     the number that chose; "value" is the study's metric
 ---@param over? string[]   parameters over whose values means were taken
 ---@return string?
 function M.chosen_by(results, value, over)
-  local own = M.metric(results)
+  local own = results:columns():metric()
   if value == "value" or own and registry.our_name(value) == registry.our_name(own) then return nil end
   return ("rows are chosen by %s%s%s"):format(over and "mean " .. value or value,
     over and " over " .. table.concat(over, ", ") or "", own and ", not by the study's metric " .. own or "")
@@ -38,7 +30,7 @@ end
 ---@param value? string
 ---@return mr.Table
 function M.note(results, data, made, from, value)
-  local own = not from and M.metric(results)
+  local own = not from and data:metric()
   own = own and registry.our_name(own)
   for c, name in ipairs(made.columns) do
     if own and data:is_number(name) and registry.our_name(name) == own then made.main = name end

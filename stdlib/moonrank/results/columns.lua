@@ -160,6 +160,15 @@ end
 ---@return table<integer, any>
 function Columns:column(name) return self:_column("results:columns", name) end
 
+---Returns the name of the number by which the study compares trials: its metric or, without one, the
+---only number that its trials returned. Returns nil if trials of a study without a metric returned
+---several numbers.
+---@return string?
+function Columns:metric()
+  local numbers = self:numbers()
+  return self._study.metric or #numbers == 1 and numbers[1] or nil
+end
+
 ---Returns a column by trial, like Columns:column, but for a table that is shown: a number is NaN, not
 ---nil, where a trial returned NaN, which SQLite stores as NULL. It is nil where a trial did not return
 ---the number. The name "value" stands for the study's metric. An unknown name is an error.
@@ -167,8 +176,8 @@ function Columns:column(name) return self:_column("results:columns", name) end
 ---@param name string
 ---@return table<integer, any>
 function Columns:shown(where, name)
-  local column, shown, numbers = self:_column(where, name), {}, self:numbers()
-  local own = name == "value" and (self._study.metric or #numbers == 1 and numbers[1]) or metrics.our_name(name)
+  local column, shown = self:_column(where, name), {}
+  local own = name == "value" and self:metric() or metrics.our_name(name)
   if not self:is_number(name) and not self:is_number(own) then return column end
   local found = self._store:columns([[SELECT n.trial AS id FROM numbers n JOIN trials t ON t.id = n.trial
     WHERE t.study = ?1 AND n.name IN (?2, ?3) AND n.value IS NULL]], self._study.id, name, own)

@@ -204,11 +204,11 @@ end
 
 -- Returns the end of a note that says which parameters were chosen for each value of `o.by`, and by which number.
 -- Returns "" without `over`, and if there was nothing to choose.
-local function choice_text(results, data, o, said, count)
+local function choice_text(data, o, said, count)
   if not o.over or said.combinations <= count then return "" end
   local over = pivot.names_of("results:compare", "over", o.over)
   return ("; %s of each %s: best mean %s over %s"):format(table.concat(choose.others(data, { o.by }, over), ", "), o.by,
-    better.metric(results) or "value", table.concat(over, ", "))
+    data:metric() or "value", table.concat(over, ", "))
 end
 
 -- Returns the table of results:compare, with a row for each pair of values of `o.by`; `o` has the options.
@@ -263,7 +263,7 @@ function M.make(results, o)
       rows[#rows + 1] = { a, b, #x, first, second, first - second, p[#p] }
     end
   end
-  table.insert(notes, 1, tested.line(o.test, o.correction) .. choice_text(results, data, o, said, #groups))
+  table.insert(notes, 1, tested.line(o.test, o.correction) .. choice_text(data, o, said, #groups))
   table.move(absent, 1, #absent, #notes + 1, notes)
   notes = table.move(notes, 1, #notes, left and 2 or 1, { left })
   for _, note in ipairs(conventions.notes(results, data, compared, { o.value })) do notes[#notes + 1] = note end

@@ -21,6 +21,13 @@ function M.are_states(list)
   return true
 end
 
+-- Returns the number of trials in each state, for the given rows of a column of states.
+local function counts_of(state_of, rows)
+  local counts = {}
+  for _, row in ipairs(rows) do counts[state_of[row]] = (counts[state_of[row]] or 0) + 1 end
+  return counts
+end
+
 -- Returns the numbers of trials by state as text, such as "2 failed, 1 running".
 local function counts_text(counts)
   local parts = {}
@@ -39,8 +46,7 @@ function M.without_done(results, where, by, wanted)
   local all, found = results:columns(M.states), {}
   local state_of = all:_column(where, "state")
   for _, group in ipairs(all:groups(where, { by }, all:rows(where, wanted))) do
-    local counts = {}
-    for _, row in ipairs(group.rows) do counts[state_of[row]] = (counts[state_of[row]] or 0) + 1 end
+    local counts = counts_of(state_of, group.rows)
     if not counts.done then
       found[#found + 1] = ("no trial of %s = %s is done: %s"):format(by, tostring(group.key[1]), counts_text(counts))
     end
@@ -55,9 +61,9 @@ end
 function M.finished(results, where, wanted)
   local rows = results:columns():_wanted_rows(where, wanted)
   if #rows > 0 then return rows end
-  local all, counts = results:columns(M.states), {}
-  local others, state_of = all:rows(where, wanted), all:_column(where, "state")
-  for _, row in ipairs(others) do counts[state_of[row]] = (counts[state_of[row]] or 0) + 1 end
+  local all = results:columns(M.states)
+  local others = all:rows(where, wanted)
+  local counts = counts_of(all:_column(where, "state"), others)
   local fits, n = wanted and next(wanted) and " that fits `where`" or "", #others
   local study = ("'%s' in %s"):format(results.name, results.path)
   if all.count == 0 then check.fail("%s: the study %s has no trials", where, study) end
@@ -75,13 +81,11 @@ end
 ---@param wanted? table<string, any>  only trials with these parameter values count
 ---@param states? string[]            states of the trials that are shown (default: done)
 function M.note(results, where, wanted, states)
-  local all, shown, counts, left = results:columns(M.states), {}, {}, 0
-  for _, state in ipairs(states or { "done" }) do shown[state] = true end
-  local rows, state_of = all:rows(where, wanted), all:_column(where, "state")
-  for _, row in ipairs(rows) do
-    local state = state_of[row]
-    if not shown[state] then counts[state], left = (counts[state] or 0) + 1, left + 1 end
-  end
+  local all, left = results:columns(M.states), 0
+  local rows = all:rows(where, wanted)
+  local counts = counts_of(all:_column(where, "state"), rows)
+  for _, state in ipairs(states or { "done" }) do counts[state] = nil end
+  for _, count in pairs(counts) do left = left + count end
   if left == 0 then return nil end
   return ("%d of %d trials are left out: %s"):format(left, #rows, counts_text(counts))
 end

@@ -95,7 +95,7 @@ local function rows_of(results, data, o)
   local state, done, others = data:_column("results:parallel", "state"), {}, {}
   local value = data:_column("results:parallel", o.value)
   left_out.finished(results, "results:parallel", o.where)
-  for _, row in ipairs(data:_wanted_rows("results:parallel", o.where)) do
+  for _, row in ipairs(data:rows("results:parallel", o.where)) do
     if state[row] ~= "done" then others[#others + 1] = row
     elseif check.is_finite(value[row]) then done[#done + 1] = row
     end

@@ -98,7 +98,7 @@ function M.make(data, o)
   local where = "results:pivot"
   local by_row, by_column = M.names_of(where, "rows", o.rows), M.names_of(where, "columns", o.columns)
   local aggregate, column = aggregate_of(o.aggregate), data:shown(where, o.value)
-  local rows = data:_wanted_rows(where, o.where)
+  local rows = data:rows(where, o.where)
   local across, at = data:groups(where, by_column, rows), {}
   local heads = #by_column > 0 and labels(across) or { across[1] and o.value }
   for i, group in ipairs(across) do
