@@ -66,7 +66,7 @@ function M.check(args, count, available)
   local options = ("--size %d with %d images, --pairs %d, --kernel %d, --widths %s"):format(args.size, count,
     args.pairs, args.kernel, table.concat(args.widths, ","))
   mr.experiment.fit_workers(args, args.table_3 and "table 3" or "table 2", options, M.bytes(args, count),
-    { advice = "Lower --size or --workers", available = available })
+    { advice = "Lower --size, --pairs or --widths", available = available })
 end
 
 return M
