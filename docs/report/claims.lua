@@ -191,7 +191,8 @@ No interval is given for:
 ## Files
 
 The table has the command of each file. `scripts/all.lua` makes most of them in one run; the
-others take longer, or more training runs.
+others take longer, or more training runs. `moonrank docs/report/one_file.lua docs/results`,
+followed by a command of the table without `moonrank`, makes one file.
 
 | file | command | numerics version, date | cells | with an interval | intervals by | runs behind a value |
 |---|---|---|---|---|---|---|

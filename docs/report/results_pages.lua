@@ -134,7 +134,8 @@ local head = [[
 
 `moonrank scripts/all.lua --results docs/results` makes this page and the CSV files in `%s/`, of
 which it has the tables. Every table says which command made it, under which numerics version and
-from which data.
+from which data. `moonrank docs/report/one_file.lua docs/results`, followed by such a command
+without `moonrank`, makes one file and the page.
 ]]
 
 -- Returns the anchor that GitHub gives to a heading.

@@ -66,3 +66,24 @@ it("mr.experiment.words passes options on to another script", function()
   words = mr.experiment.words({ kept = true, smoke = true, data = "" })
   equal(table.concat(words, " "), "--kept --smoke")
 end)
+
+scripts.it("one_file.lua writes the file of one script with the numbers of the committed one, and none without runs",
+  {}, function(folder)
+  local tool = here .. "/docs/report/one_file.lua"
+  local function made(words) return sweeps.run(folder, tool, words) end
+  local status, _, err = made(("results %s/scripts/thesis/tables_2.lua"):format(here))
+  equal(status, 0, err)
+  local read = dofile("docs/report/results_file.lua").read
+  local now, committed = read(folder .. "/results/thesis/tables_2.csv"), read "docs/results/thesis/tables_2.csv"
+  equal(#now, #committed)
+  for i, cell in ipairs(now) do
+    equal({ cell.row, cell.column, cell.value, cell.command },
+      { committed[i].row, committed[i].column, committed[i].value, committed[i].command })
+  end
+  check(sweeps.read(folder .. "/results/thesis.md"):find("tables_2.csv", 1, true))
+  status, _, err = made(("results %s/scripts/sigir21/citeulike.lua --kept --smoke"):format(here))
+  check(status ~= 0 and err:find("citeulike", 1, true) and err:find("runs", 1, true), err)
+  equal(io.open(folder .. "/results/sigir21"), nil)
+  status, _, err = made(("results %s/scripts/quickstart.lua"):format(here))
+  check(status ~= 0 and err:find("SCRIPT", 1, true) and err:find("quickstart.lua", 1, true), err)
+end)
