@@ -21,8 +21,10 @@ local M = {}
 ---row's term in a sum over rows. In a loss of pairs, it multiplies the pairs in which the row is the
 ---better one. A mean over all rows is divided by the sum of weights, a mean over the P relevant rows
 ---by P. Smooth nDCG has gains times weights, also in its ideal DCG. The bounds of a list do not
----depend on weights. A loss without a term per row, such as mr.losses.log_rr, refuses weights of
----rows. The weights of lists act in means only: the values of lists do not contain them.
+---depend on weights. The bound of smooth AP, RR or nRBP acts on the value with weights divided by
+---their mean over the relevant rows, and this mean multiplies the bounded value. A loss without a
+---term per row, such as mr.losses.log_rr, refuses weights of rows. The weights of lists act in means
+---only: the values of lists do not contain them.
 ---@class mr.Loss
 ---@field name string        name of its constructor, such as "ndcg", or the name given to mr.losses.define
 ---@field bound_name string  name of its bound
@@ -89,8 +91,28 @@ local function without_zero_weights(x, lists)
   return weights and core.times_slope(x, lists:sum(weights):gt(0):to(x.dtype)) or x
 end
 
+-- smooth metrics that are a sum over relevant rows, of terms times the rows' weights
+local sums_relevant = { ap = true, rr = true, nrbp = true }
+
+-- Returns the mean weight of the relevant rows of each list. The bound of a loss in `sums_relevant` acts on the sum
+-- with weights divided by this mean, so that the metric keeps its range. Returns nil for any other loss.
+local function mean_weight(self, scores, lists)
+  if self.bound_name == "none" or not sums_relevant[self.name] or not lists:has_weights() then return nil end
+  local part = lists:relevant_part(1)
+  local weights = part:row_weights_like(scores)
+  return weights and part:mean(weights)
+end
+
+-- Applies the bound to values of the loss without a bound.
+function Loss:_bounded(value, lists, scores)
+  local weight = mean_weight(self, scores, lists)
+  if not weight then return self._apply(value, self._bounds_metric, lists, scores) end
+  value = core.times_slope(value, weight:gt(0):where(1 / weight, 0))
+  return core.times_slope(self._apply(value, self._bounds_metric, lists, scores), weight)
+end
+
 local function values(self, scores, lists)
-  local bounded = self._apply(unbounded(self, scores, lists), self._bounds_metric, lists, scores)
+  local bounded = self:_bounded(unbounded(self, scores, lists), lists, scores)
   return without_zero_weights(self._maximize and -bounded or bounded, lists)
 end
 

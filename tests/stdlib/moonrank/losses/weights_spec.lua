@@ -174,6 +174,45 @@ describe("weights of rows", function()
   end)
 end)
 
+describe("a bound and weights of rows", function()
+  it("are applied in this order: equal weights multiply the bounded value", function()
+    local four = mr.lists{ { 0, 1, 1, 0, 1, 0 }, { 1, 0, 0 } }
+    local x = { 0.3, -1, 0.5, 0.2, 1, -0.4, 0.7, 0, 0.1 }
+    for _, name in ipairs{ "ap", "rr", "nrbp", "tfmap", "sl", "ranknet" } do
+      for _, bound in ipairs((mr.losses.bounds(name))) do
+        local loss = mr.losses[name]{ bound = bound }
+        local value, gradient = derived(function(leaf) return loss(leaf, four) end, x, "float64")
+        local threefold = four:weighted{ weights = mr.ones(four.rows) * 3 }
+        local found, by = derived(function(leaf) return loss(leaf, threefold) end, x, "float64")
+        near(found, value * 3, 1e-9, name .. " under " .. bound)
+        near(by, gradient * 3, 1e-9, "gradient of " .. name .. " under " .. bound)
+      end
+    end
+  end)
+
+  it("give the bound the value with weights divided by their mean over the relevant rows", function()
+    local judged, x = mr.lists{ { 1, 0, 1, 0 } }, mr.tensor({ 0.4, 0.1, -0.2, 0.3 }, { dtype = "float64" })
+    local function loss_of(bound, weights) return mr.losses.ap{ bound = bound }(x, judged, { weights = weights }) end
+    local mean_1, mean_2 = { 0.5, 7, 1.5, 9 }, { 1, 0, 3, 0 }
+    local weighted = -loss_of("none", mean_1)
+    check(math.abs((weighted - mr.smooth.ap(x, judged)):item()) > 1e-3)
+    local bounded = -mr.bounds.resolve("distribution").apply(weighted, "ap", judged)
+    near(loss_of("distribution", mean_1), bounded, 1e-12)
+    near(loss_of("distribution", mean_2), 2 * bounded, 1e-12)
+  end)
+
+  it("have gradients that differences confirm", function()
+    local weighted = mr.lists{ { 0, 1, 1, 0, 1, 0 }, { 1, 0, 0 } }:weighted{ weights = { 1, 2, 3, 4, 5, 6, 7, 8, 9 } }
+    local x = mr.tensor({ 0.3, -1, 0.5, 0.2, 1, -0.4, 0.7, 0, 0.1 }, { dtype = "float64" })
+    for _, name in ipairs{ "ap", "rr", "nrbp" } do
+      for _, bound in ipairs{ "minmax", "expectation", "distribution_logit" } do
+        local loss = mr.losses[name]{ bound = bound }
+        check(mr.gradcheck(function(at) return loss(at, weighted):sum() end, x), name .. " under " .. bound)
+      end
+    end
+  end)
+end)
+
 describe("a list whose rows all have weight 0", function()
   it("adds nothing to a mean under any bound, alone or in a sum of losses", function()
     local few = { { 1, 0, 0 }, { 0, 1, 1, 0 } }
