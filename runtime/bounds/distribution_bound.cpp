@@ -156,6 +156,38 @@ Tensor distribution_bound(const Tensor& score, const Lists& lists, const Metric&
   return by_tables(score, tables_on(score.device(), chosen(tables.owned, *numbers)), form, metric.minimize());
 }
 
+/// Returns F(score) for scores of several copies of the lists, copy after copy: the share of a list's random rankings
+/// whose metric is at most the score. F is not smoothed, so it has no derivative. Lists whose metric has too many
+/// values to list get F~ instead, and degenerate lists get 0.
+Tensor distribution_shares(const Tensor& score, const Lists& lists, const Metric& metric,
+                           const DistributionSpec& spec) {
+  check::floating("score", score);
+  const auto count = static_cast<size_t>(lists.count());
+  const std::vector<ListShape>& shapes = list_shapes(lists, metric, spec.beta);
+  std::vector<ListShape> listed;
+  std::vector<std::optional<size_t>> place(count);  // of each list's shape in `listed`
+  for (size_t l = 0; l < count; ++l) {
+    if (spec.finding.method == Method::sampled || !has_atoms(metric, shapes[l])) continue;
+    place[l] = listed.size();
+    listed.push_back(shapes[l]);
+  }
+  std::vector<int64_t> numbers(static_cast<size_t>(score.entries()));
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int64_t>(i % count) + 1;
+  std::vector<double> value(numbers.size());
+  if (listed.size() < count) {
+    value =
+        distribution_bound(score, lists, metric, spec, Tensor::from(numbers)).to(Dtype::float64).to_vector<double>();
+  }
+  const Cdfs cdfs = smooth_cdfs(metric, listed, spec.finding, {.kind = Smoothing::by_samples});
+  const std::vector<double> s = score.to(Dtype::float64).to_vector<double>();
+  for (size_t i = 0; i < value.size(); ++i) {
+    const std::optional<size_t> at = place[i % count];
+    if (!at) continue;
+    value[i] = cdfs[*at] ? std::get<std::shared_ptr<const Distribution>>(*cdfs[*at])->cdf(s[i]) : 0;
+  }
+  return Tensor::from(value).to(score.device());
+}
+
 /// Like `distribution_bound`, but all lists share one distribution, for example that of a metric that a script defines.
 Tensor distribution_bound_of(const Tensor& score, const SharedDistribution& distribution, const DistributionSpec& spec,
                              bool minimize) {
@@ -185,6 +217,8 @@ extern const lua::OpTable distribution_bound_functions{
         op<&distribution_bound>("distribution_bound", "score, lists, metric, spec, numbers",
                                 "F~ of every list's score, or its logarithm or logit. `numbers` of lists give the "
                                 "list of each score, in place of nil."),
+        op<&distribution_shares>("distribution_shares", "score, lists, metric, spec",
+                                 "Not smoothed F of float64 scores of copies of the lists, copy after copy."),
         op<&distribution_bound_of>("distribution_bound_of", "score, distribution, spec, minimize",
                                    "Like `distribution_bound`, with one distribution for all entries."),
     }};

@@ -12,6 +12,7 @@ local list_stats = require "moonrank.bounds.list_stats"
 local metrics = require "moonrank.metrics.registry"
 local phase = require "moonrank.system.phase"
 local record = require("moonrank.record").new
+local of_rankings = require "moonrank.bounds.of_rankings"
 local registry = require "moonrank.bounds.registry"
 local scope = require "moonrank.system.scope"
 local stats = require "moonrank.bounds.bound_stats"
@@ -102,10 +103,11 @@ local function steepness_of(o)
 end
 
 ---Makes a bound whose value is F~(M), the smoothed probability that the metric of a random ranking
----of the list is at most the list's metric M (Westerborg 2022, Eq. 3.12). F~ is near 1 for the
----largest values, which are the worst ones of a metric to be minimized. `form = "log"` gives log F~,
----or -log(1 - F~) for metrics to be minimized. `form = "logit"` gives log(F~ / (1 - F~)). Only the
----gradient of the logit vanishes nowhere.
+---of the list is at most the list's metric M (Westerborg 2022, Eq. 3.12). F~ grows with M; the
+---largest values are the worst ones of a metric to be minimized. Smoothing keeps F~ below 1 at the
+---largest value, the more the likelier this value is. `form = "log"` gives log F~, or -log(1 - F~) for
+---metrics to be minimized. `form = "logit"` gives log(F~ / (1 - F~)). Only the gradient of the logit
+---vanishes nowhere.
 ---
 ---The names "distribution", "distribution_log" and "distribution_logit" stand for the three forms
 ---with default options. With `beta` above 0, the random rankings are better than uniformly random
@@ -145,8 +147,13 @@ function M.distribution_bound(options)
     return list_stats.of(metric).distribution_bound(metric, lists, o, spec, score, numbers)
   end, o)
   rawset(made, "_takes_numbers", true)
+  if o.form == "cdf" and steepness == "kappa" and not (options and options.kappa) then
+    of_rankings.declare(made, spec)
+  end
   return made
 end
+
+
 for form, about in pairs(registry.forms) do
   registry.add_builtin(about.name, M.distribution_bound{ form = form }, about)
 end

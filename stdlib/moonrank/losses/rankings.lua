@@ -8,6 +8,7 @@ local declare = require("moonrank.options").declare
 local list_stats = require "moonrank.bounds.list_stats"
 local loss = require "moonrank.losses.loss"
 local metrics = require "moonrank.metrics.registry"
+local of_rankings = require "moonrank.bounds.of_rankings"
 local random = require "moonrank.tensor.random"
 local shared = require "moonrank.losses.options"
 local whole_lists = require "moonrank.bounds.whole_lists"
@@ -45,7 +46,7 @@ end
 -- Applies a bound to metric values of copies of lists; sampled lists get the bound of their whole lists.
 local function bounded_values(bound, values, metric, lists, copies)
   local whole = bound.name ~= "none" and whole_lists.of(lists)
-  if not whole then return bound.apply(values, metric, copies) end
+  if not whole then return of_rankings.apply(bound, values, metric, lists, copies) end
   return whole:repeated(#values // math.max(1, lists.count)):bounded(bound, values, metric)
 end
 
@@ -94,7 +95,9 @@ local policy_options = declare("mr.losses.PolicyOptions", {
 ---The baseline `leave_one_out` is the mean value of the list's other rankings, and keeps the estimate
 ---unbiased (Kool et al. 2019). With `mean`, the mean of all, the estimate is smaller by the factor
 ---(S - 1) / S. Only ranks up to the metric's cutoff k enter P. The bound, of any kind, is applied to
----the exact metric of each ranking. A list on which no ordering changes the metric has the value 0.
+---the exact metric of each ranking. The bound "distribution" is not smoothed here where the metric's
+---values can be listed (mr.bounds.distribution): it is the share of random rankings whose metric is at
+---most that of the ranking. A list on which no ordering changes the metric has the value 0.
 ---mr.losses.pl_rank has less variance, for metrics that are sums over rows up to a small cutoff.
 ---@param options? mr.losses.PolicyOptions
 ---@return mr.Loss
@@ -160,10 +163,11 @@ end
 ---recall, f1, r_precision, rbp, nrbp, nrbp_loss, auc, or a metric declared by gain and discount
 ---(mr.metrics.define). Time grows with `samples` times N log N for N rows.
 ---
----The bound is applied to the exact metric of each ranking. Under an affine bound the estimate is
----multiplied by the bound's slope. A bound of another kind, such as "distribution", is split into a
----line, by its slope at the metric of the current order, and a rest. PL-Rank estimates the
----derivative of the line; a policy gradient with the baseline `leave_one_out` that of the rest. A list
+---The bound is applied to the exact metric of each ranking, as in mr.losses.policy_gradient. Under an
+---affine bound the estimate is multiplied by the bound's slope. A bound of another kind, such as
+---"distribution", is split into a line, by its slope at the metric of the current order, and a rest.
+---PL-Rank estimates the derivative of the line; a policy gradient with the baseline `leave_one_out`
+---that of the rest. A list
 ---on which no ordering changes the metric has the value 0.
 ---@param options? mr.losses.PlRankOptions
 ---@return mr.Loss

@@ -3,6 +3,7 @@
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local metrics = require "moonrank.metrics.registry"
+local of_rankings = require "moonrank.bounds.of_rankings"
 local about = dofile("tests/support/field.lua").it
 local test = require "moonrank.test"
 local value_and_gradient = dofile("tests/support/slopes.lua").of_loss
@@ -63,15 +64,9 @@ end
 
 local bound_names = { min_max = "minmax", expectation = "expectation", expectation_max = "expectation_max" }
 
--- Returns, for each ranking, the share of all rankings whose value is not larger.
-local function shares(values)
-  local sorted, out = values:totable(), {}
-  for s, x in ipairs(sorted) do
-    local count = 0
-    for _, other in ipairs(sorted) do if other <= x + 1e-12 then count = count + 1 end end
-    out[s] = count / #sorted
-  end
-  return mr.tensor(out, f64)
+-- Returns the bounded values of all rankings of a list with the grades `y`.
+local function bounded_by(bound, values, metric, y, all)
+  return of_rankings.apply(bound, values, metric, mr.lists{ y }, all.lists)
 end
 
 describe("estimates over all rankings", function()
@@ -98,12 +93,13 @@ describe("estimates over all rankings", function()
           end
           for short, bound in pairs(bound_names) do
             local loss = losses.policy_gradient{ metric = name, bound = bound }
-            local bounded = loss.options.bound.apply(values, metric, all.lists)
+            local bounded = bounded_by(loss.options.bound, values, metric, case.relevance, all)
             local value, slopes = by_log_slopes(all, n, metric, bounded)
             same(value, slopes, expected[short], short .. ", " .. where)
           end
           if expected.distribution then
-            local value, slopes = by_log_slopes(all, n, metric, shares(values))
+            local shares = bounded_by(mr.bounds.resolve "distribution", values, metric, case.relevance, all)
+            local value, slopes = by_log_slopes(all, n, metric, shares)
             same(value, slopes, expected.distribution, "distribution, " .. where)
           end
         end
@@ -126,6 +122,30 @@ describe("estimates over all rankings", function()
       end
     end
     check(found >= 14, found)
+  end)
+end)
+
+describe("the bound \"distribution\" of rankings", function()
+  local function of(metric, grades, values)
+    return of_rankings.apply(mr.bounds.resolve "distribution", mr.tensor(values, f64), mr.metrics.parse(metric),
+      mr.lists(grades), mr.lists(grades))
+  end
+
+  it("is the share of rankings that are not better, of several copies of lists", function()
+    -- AP of one relevant row among three is 1, 1/2 or 1/3, equally likely
+    local values, shares = { 1, 1, 1 / 2, 1 / 2, 0.49, 0.49 }, { 1, 1, 2 / 3, 1 / 2, 1 / 3, 0 }
+    near(of("ap", { { 1, 0, 0 }, { 1, 0 } }, values), shares, 1e-15)
+    equal(of("ap", { { 0, 0 }, { 1, 1 } }, { 0, 1 }):totable(), { 0.0, 0.0 })
+  end)
+
+  it("is smoothed for lists whose metric has too many values, alone and beside short lists", function()
+    local long = {}
+    for i = 1, 60 do long[i] = i % 2 end
+    local smooth = mr.bounds.resolve("distribution").apply(mr.tensor({ 0.8 }, f64), "ndcg", mr.lists{ long }):item()
+    equal(of("ndcg", { long }, { 0.8 }):item(), smooth)
+    equal(of("ndcg", { { 0, 1 }, long }, { 1, 0.8 }):totable(), { 1.0, smooth })
+    -- RR has few values at any length
+    near(of("rr", { long }, { 1 }):item(), 1, 1e-15)
   end)
 end)
 
@@ -162,7 +182,7 @@ describe("means over 100,000 random rankings", function()
     local loss, sign = losses[name](o), metric.minimize and 1 or -1
     for l, list in ipairs(lists) do
       local all = all_rankings(list.f, list.y)
-      local bounded = loss.options.bound.apply(exact_values(metric, all), metric, all.lists)
+      local bounded = bounded_by(loss.options.bound, exact_values(metric, all), metric, list.y, all)
       local value, slopes = by_log_slopes(all, #list.f, metric, bounded)
       if o.baseline == "mean" then for i, x in ipairs(slopes) do slopes[i] = x * (samples - 1) / samples end end
       for i, found in ipairs(estimated(loss, list.f, list.y)) do
