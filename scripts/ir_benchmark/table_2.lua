@@ -10,7 +10,8 @@ local protocol, published = dofile(here .. "protocol.lua"), dofile(here .. "publ
 local names = { "health", "gowalla", "electronic", "book" }
 local args = mr.experiment.args({
   sets = { default = { "health", "gowalla" }, choices = { "folder", table.unpack(names) }, help = "which data sets" },
-  folder = { path = "folder", default = "", help = "folder with train.tsv and test.tsv, for --sets folder" },
+  folder = { path = "folder", default = "",
+    help = "for --sets folder: it has train.tsv and test.tsv, a line of names and then lines of user, tab and item" },
   like = { default = "health", choices = names, help = "the data set whose hyperparameters --sets folder has" },
   losses = { default = protocol.losses, choices = protocol.losses, help = "which losses" },
   seeds = { default = { 1 }, least = 1, distinct = true, help = "seeds of models, validation parts and negatives" },
@@ -36,8 +37,8 @@ end
 local function run_of(data, loss, seed)
   local set, how = data.set, data.how[loss]
   return mr.experiment.study(args, { name = ("table 2, %s, %s, seed %d"):format(data.name, loss, seed),
-    settings = { epochs = args.epochs, negatives = args.negatives, batch = args.batch, like = data.like,
-      folder = data.like and args.folder or nil }, space = { fold = mr.range(1, 1) }, run = function(trial)
+    settings = { epochs = args.epochs, negatives = args.negatives, batch = args.batch, like = data.like },
+    space = { fold = mr.range(1, 1) }, run = function(trial)
       return protocol.outcome(protocol.train(set, { loss = loss, how = how, seed = seed, trial = trial,
         epochs = args.epochs, negatives = args.negatives, batch = args.batch }))
     end })
@@ -61,14 +62,16 @@ end
 local sets, rows, columns = {}, {}, { { "data" }, { "loss" }, { "epoch", format = "%.0f" } }
 -- opens all data sets before the first run, so that missing data are found
 for i, name in ipairs(args.sets) do sets[i] = open(name) end
+local with_printed = false
 for _, data in ipairs(sets) do
+  with_printed = with_printed or not args.smoke and not data.like
   for _, loss in ipairs(args.losses) do rows[#rows + 1] = row_of(data, loss) end
 end
 for _, title in ipairs(protocol.titles) do
   columns[#columns + 1] = { title, format = "%.4f", mark = "max" }
   columns[#columns + 1] = #args.seeds > 1 and { title .. ", sd", format = "%.4f" }
-  columns[#columns + 1] = not args.smoke and { title .. ", printed", format = "%.4f" }
-  columns[#columns + 1] = not args.smoke and { title .. ", ratio", format = "%.3f" }
+  columns[#columns + 1] = with_printed and { title .. ", printed", format = "%.4f" }
+  columns[#columns + 1] = with_printed and { title .. ", ratio", format = "%.3f" }
 end
 for _, title in ipairs(protocol.titles) do
   table.insert(columns, { title .. " without validation", format = "%.4f" })

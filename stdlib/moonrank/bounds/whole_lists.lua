@@ -80,6 +80,10 @@ end
 ---@return mr.bounds.WholeLists?
 function M.of(lists) return of_sampled[lists] end
 
+---Returns the number of rows of each whole list: the items that a user ranks.
+---@return integer
+function WholeLists:rows() return self._shapes._rows end
+
 ---Returns the whole lists of `count` copies of all sampled lists, copy after copy: those of the sampled
 ---lists 1 to n, then again those of the lists 1 to n.
 ---@return mr.bounds.WholeLists

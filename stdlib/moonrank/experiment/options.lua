@@ -103,13 +103,16 @@ function M.args(own, o, words)
   own.kept = { default = false, placement = true, ignores = { "workers", "force", "retry", "mix_numerics" },
     help = "show kept runs, and make no new runs" }
   own.smoke = { default = false, sets = o.smoke or {}, ignores = { "data" },
-    help = "test the script with made-up data, one fold and two epochs" }
+    help = "test the script with made-up data, one fold and few epochs" }
   if own.out then own.out.placement = true end
   local args = mr.args(own, words)
   if args.store then
     check_store(args.store, "--store", args.kept)
   else
     M.check_stores(args, { o.document })
+  end
+  if args.kept and args.data ~= "" then
+    check.warn "--kept shows the runs that are kept, of whatever data: they are not compared with those of --data"
   end
   args.store = args.store or store_of(args, o.document)
   args.made_up = args.smoke

@@ -1,4 +1,5 @@
 -- Checks the options of mr.fit about interactions, and finds the interactions of train.
+local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
 local interactions = require "moonrank.data.interactions"
@@ -10,7 +11,7 @@ local function check_bound(loss)
   for _, term in ipairs(check.field(loss, "_terms") or { { loss = loss } }) do
     local options = check.field(term.loss, "options") or {}
     local bound = options.bound
-    if bound and not bound.affine and check.field(term.loss, "_unbounded") then
+    if bound and not bound.affine and options.slope_at == nil then
       check.fail("mr.fit: bound '%s' of mr.losses.%s needs the ranking of all items, but with unit = 'interaction' a "
         .. "step scores only a sample of them. Pass an affine bound, such as 'minmax'", bound.name, term.loss.name)
     end
@@ -52,6 +53,15 @@ local function catalogue_of(o)
   return items
 end
 
+-- Raises an error if no order of an interaction's rows changes the loss, such as one of the first 20 rows where there
+-- are 11. All interactions have lists of the same shape.
+local function check_counted(loss, negatives)
+  local relevance = core.arange(1, negatives + 1, 1, "float32", "cpu"):le(1):to "float32"
+  if loss:count(core.lists({ negatives + 1 }, relevance, {}, {})) > 0 then return end
+  check.fail("mr.fit: the loss is constant on lists of a relevant item and %d negatives. Pass a larger number of "
+    .. "negatives, or another loss", negatives)
+end
+
 ---Returns the interactions of train; false if a step takes lists.
 ---@param o mr.FitOptions  after M.check
 ---@return mr.data.Interactions|false
@@ -61,6 +71,7 @@ function M.of(o)
     negatives = o.negatives or 1, shared = o.shared_negatives or false, seed = o.seed })
   check.expect(found.count > 0, "mr.fit", "the number of interactions in train", found.count,
     "a row of grade 1 or higher, of a user who does not have every item")
+  check_counted(o.loss, o.negatives or 1)
   return found
 end
 

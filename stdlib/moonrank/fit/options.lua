@@ -81,11 +81,12 @@ return declare("mr.FitOptions", {
     help = "approximate rows per step, instead of batch; a step takes whole lists (mr.Dataset's batches{rows = ...})" },
   { "unit", "string", default = "list", choices = { "list", "interaction" },
     help = "what a step takes: lists; or interactions, which are pairs of a user and a relevant item with sampled "
-      .. "negatives" },
+      .. "negatives. Lists with weights are an error then" },
   { "negatives", "integer", least = 1, most = 1000000, shown = "1", only_with = { unit = "interaction" },
     also = { "n_negatives", "num_negatives", "neg_num" }, help = "sampled negatives of each interaction" },
   { "shared_negatives", "boolean", shown = "false", only_with = { unit = "interaction" },
-    help = "whether all interactions of a batch have the same negatives, drawn from all items" },
+    help = "whether all interactions of a batch have the same negatives, drawn from all items, so that a user's "
+      .. "own items can be among them" },
   { "catalogue", "integer", least = 2, shown = "the model's number of items", only_with = { unit = "interaction" },
     help = "number of items from which negatives are drawn, and the number of rows for the bounds of interactions" },
   { "epochs", "integer", default = 50, least = 0, also = { "n_epochs", "num_epochs", "max_epochs" },

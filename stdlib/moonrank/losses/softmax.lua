@@ -11,6 +11,7 @@ local prepared = require "moonrank.losses.prepared"
 local probabilities = require "moonrank.losses.probabilities"
 local quantiles = require "moonrank.losses.quantiles"
 local shared = require "moonrank.losses.options"
+local whole_lists = require "moonrank.bounds.whole_lists"
 
 local M = {}
 
@@ -29,7 +30,7 @@ Relevant.__index = Relevant
 local function relevant_of(lists, scores)
   local rows, of, count, others = core.relevant_rows(lists, scores)
   local relevant = setmetatable({ lists = of, count = count, others = others, weights = false, weighs = false,
-    _rows = rows }, Relevant)
+    _rows = rows, _all = lists }, Relevant)
   local weights = lists:has_weights() and lists:row_weights_like(scores)
   if weights then
     relevant.weights = relevant:of(weights)
@@ -49,6 +50,12 @@ function Relevant:mean(x) return self:sum(x) / self.count end
 
 -- Returns `x`, which has an entry for each list, times the mean weight of the list's relevant rows.
 function Relevant:times_weights(x) return self.weighs and core.times_slope(x, self.weighs) or x end
+
+-- Returns the number of items of the catalogue that the sampled lists stand for; nil if they stand for themselves.
+function Relevant:catalogue()
+  local whole = whole_lists.of(self._all)
+  return whole and whole:rows()
+end
 
 -- computes, for each list, log of the sum of e^(score / tau) over "all" or the "others" (not relevant) of its rows
 local log_sum = core.part_log_sum
@@ -201,7 +208,13 @@ function M.sampled_softmax(options)
       if not batch.items then
         check.fail "mr.losses.sampled_softmax: probabilities has a number for each item, but the batches have no items"
       end
-      keep(batch.lists, o.probabilities:to(batch.items.device):rows(batch.items))
+      local all = o.probabilities:to(batch.items.device)
+      local ok, q = check.attempt(all.rows, all, batch.items)
+      if not ok then
+        check.fail("mr.losses.sampled_softmax: probabilities has %d numbers, expected one for each item: a batch has "
+          .. "item %d", #all, math.tointeger(batch.items:double():max():item()))
+      end
+      keep(batch.lists, q)
     end
   end
   return made_of
@@ -369,7 +382,8 @@ function M.sl_at_k(options)
 end
 
 local gbce_options = declare("mr.losses.GbceOptions", {
-  { "catalogue", "integer", least = 2, most = 1000000000000, shown = "the rows of the list",
+  { "catalogue", "integer", least = 2, most = 1000000000000,
+    shown = "the rows of the list; of interactions, mr.fit's catalogue",
     help = "number of items from which the other rows were drawn, the relevant item included" },
   { "t", "number", default = 0.75, least = 0, most = 1,
     help = "calibration: 0 is the binary cross entropy, 1 corrects fully for the sampling" },
@@ -380,9 +394,9 @@ local gbce_options = declare("mr.losses.GbceOptions", {
 ---
 ---   $1/P sum_(relevant i) (beta log(1 + e^(-f_i)) + sum_(irrelevant j) log(1 + e^(f_j))) / (n + 1)$
 ---
----Here $beta = alpha (t (1 - 1 / alpha) + 1 / alpha)$ and $alpha = n / (C - 1)$. Without `catalogue`, the
----list is the whole catalogue, and beta is 1. More than C - 1 other rows in a list are an error. Lists
----that count, and bounds, are as for mr.losses.sl.
+---Here $beta = alpha (t (1 - 1 / alpha) + 1 / alpha)$ and $alpha = n / (C - 1)$. Without `catalogue`,
+---interactions have that of mr.fit; any other list is the whole catalogue, and beta is 1. More than
+---C - 1 other rows in a list are an error. Lists that count, and bounds, are as for mr.losses.sl.
 ---@param options? mr.losses.GbceOptions
 ---@return mr.Loss
 ---Example:
@@ -390,13 +404,13 @@ local gbce_options = declare("mr.losses.GbceOptions", {
 function M.gbce(options)
   local o = gbce_options:read("mr.losses.gbce", options)
   return made("gbce", o, function(scores, lists, relevant)
-    local negatives = relevant.others
-    local most = o.catalogue and #negatives > 0 and negatives:max():item() or 0
-    if o.catalogue and most > o.catalogue - 1 then
+    local negatives, catalogue = relevant.others, o.catalogue or relevant:catalogue()
+    local most = catalogue and #negatives > 0 and negatives:max():item() or 0
+    if catalogue and most > catalogue - 1 then
       check.fail("mr.losses.gbce: catalogue is %d, expected at least %d, because a list has %d rows that are not "
-        .. "relevant", o.catalogue, most + 1, most)
+        .. "relevant", catalogue, most + 1, most)
     end
-    local beta = o.catalogue and negatives * (o.t / (o.catalogue - 1)) + (1 - o.t) or 1
+    local beta = catalogue and negatives * (o.t / (catalogue - 1)) + (1 - o.t) or 1
     local up = relevant:mean((-relevant:of(scores)):softplus())
     local others = lists.relevance:lt(1):to(scores.dtype):to(scores.device)
     local down = relevant:times_weights(lists:sum(core.times_slope(scores:softplus(), others)))

@@ -244,6 +244,14 @@ describe("a bound of interactions", function()
     end
   end)
 
+  it("is not needed by gBCE, which takes the catalogue from mr.fit", function()
+    local lists = pass(made(), { size = 11 })[1].lists
+    local scores = mr.normal({ lists.rows }, { seed = 3, dtype = "float64" })
+    local function loss_of(o) return mr.losses.gbce(o)(scores, lists):totable() end
+    equal(loss_of{ t = 0.6 }, loss_of{ t = 0.6, catalogue = 8 })
+    check(math.abs(loss_of{ t = 0.6 }[1] - loss_of{ t = 0 }[1]) > 1e-3)
+  end)
+
   it("is applied to random rankings with the user's catalogue and training items", function()
     for _, name in ipairs{ "pl_rank", "policy_gradient" } do
       local function make(bound)
@@ -383,6 +391,13 @@ describe("mr.fit of interactions", function()
     refused({ "train", "users and items" }, { train = mr.data.synthetic{ kind = "queries", queries = 5 },
       model = mr.models.linear{ inputs = 46 } })
     refused({ "slope_at", "distribution" }, { loss = mr.losses.sl{ bound = "distribution" } })
+    for _, of in ipairs{ mr.losses.soft_precision{ k = 20 }, mr.losses.soft_top_k{ k = 11 },
+      mr.losses.policy_gradient{ metric = "hit@20", samples = 2 } } do
+      refused({ "loss", "10 negatives" }, { loss = of, negatives = 10 })
+    end
+    for _, name in ipairs{ "ndcg", "ap", "rr", "nrbp", "approx_ndcg" } do
+      refused({ "distribution_logit", name, "sample" }, { loss = mr.losses[name]{ bound = "distribution_logit" } })
+    end
     refused({ "interactions", "0" }, { train = fold.train:with_relevance(fold.train.lists.relevance * 0) })
     raises(function()
       mr.fit{ model = mr.models.mf{ users = 30, items = 60 }, loss = mr.losses.sl(), train = fold.train,

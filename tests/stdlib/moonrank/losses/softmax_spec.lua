@@ -183,6 +183,8 @@ it("the sampled softmax in mr.fit is corrected by a probability of each item", f
     raises(function() loss(mr.zeros(5), lists) end, "probabilities", "mr.fit")
     raises(function() mr.losses.sampled_softmax{ correction = correction }(mr.zeros(5), lists) end, "probabilities")
   end
+  local short = mr.losses.sampled_softmax{ correction = "both", probabilities = mr.tensor{ 0.5, 0.5, 0.5 } }
+  raises(function() trained(short, set) end, "probabilities has 3", "item 4")
   local wrong = { mr.tensor{ 0.5, 0 }, mr.tensor{ 0.5, 0 / 0 }, mr.tensor{ 2 }, mr.ones(2, 2), index{ 1 }, 0, 2 }
   for _, bad in ipairs(wrong) do
     raises(function() mr.losses.sampled_softmax{ correction = "both", probabilities = bad } end, "probabilities")
