@@ -203,8 +203,8 @@ local function run_study(o, call, study, fingerprint, context)
     retry = o.retry, trials = o.trials, metric = o.metric or "value", folder = folder, lock = lock }
   local runs_some = queue:ended() < queue.planned
   if write_changes then write_changes(runs_some) end
-  local look = not o.force and provenance.check or runs_some and provenance.note or nil
-  if look then look(opened, row, context, function(number) return queue:job(queue.trials[number]) end) end
+  local look = not o.force and provenance.check or runs_some and provenance.note or provenance.warn
+  look(opened, row, context, function(number) return queue:job(queue.trials[number]) end)
   if not o.mix_numerics and runs_some then provenance.check_numerics(opened, row) end
   -- If a study that is continued with `force = true` has no trial left to run, its row in the store stays unchanged.
   if runs_some or not write_changes then

@@ -151,6 +151,15 @@ function M.note(store, study, context, job)
   if differ then forced.note(store, study, { "data" }) end
 end
 
+---Warns if the trials of a complete study, whose results are shown with `force = true`, used other data than the
+---script has now.
+---@param job fun(number: integer): mr.sweep.Job  returns what a trial needs to run again
+function M.warn(store, study, context, job)
+  local why, differ = objection(store, study, context, job)
+  if not differ then return end
+  check.warn(why:match "^(.*)\n" .. "\nThe results that are shown are of the data of then")
+end
+
 ---Raises an error if trials ran under another numerics version than this program's, or an unrecorded one.
 function M.check_numerics(store, study)
   local others = {}

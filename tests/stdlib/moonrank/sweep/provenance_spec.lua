@@ -46,6 +46,17 @@ local function new_folder()
   return sweeps.new_folder()
 end
 
+-- Returns the warnings that a function prints.
+local function warnings_of(f)
+  local checks, said = require "moonrank.check", {}
+  local was <const> = checks.warn
+  checks.warn = function(text) said[#said + 1] = text end
+  local ok, problem = pcall(f)
+  checks.warn = was
+  equal({ ok, problem }, { true })
+  return said
+end
+
 describe("a trial", function()
   it("records the fingerprints of the data of mr.fit", function()
     local folder = new_folder()
@@ -102,7 +113,14 @@ describe("a finished study", function()
     raises(function() sweep(folder, function(trial) return fit(folds_of(seed)[trial.fold]) end) end, "'s'", "data")
     seed = 1
     equal(sweep(folder, function(trial) return fit(folds_of(seed)[trial.fold]) end):counts(), { done = 3 })
-    equal(sweep(folder, function(trial) return fit(b[trial.fold]) end, { force = true }):counts(), { done = 3 })
+    local warned = warnings_of(function()
+      equal(sweep(folder, function(trial) return fit(b[trial.fold]) end, { force = true }):counts(), { done = 3 })
+    end)
+    check(#warned == 1 and warned[1]:find(b[1].train.fingerprint, 1, true) and warned[1]:find("then", 1, true),
+      warned[1])
+    equal(warnings_of(function()
+      sweep(folder, function(trial) return fit(folds_of(1)[trial.fold]) end, { force = true })
+    end), {})
     equal(trained, 3)
   end)
 
@@ -179,20 +197,16 @@ describe("a finished study", function()
 
   it("warns once per store that trials read more data than it compares", function()
     local folder = new_folder()
-    local a, checks, said, lists = folds_of(1), require "moonrank.check", {}, mr.lists{ { 1, 0 }, { 0, 1, 1 } }
-    local was <const> = checks.warn
+    local a, lists = folds_of(1), mr.lists{ { 1, 0 }, { 0, 1, 1 } }
     local function run(trial)
       fit(a[trial.fold], { without_test = true })
       return { valid_ap = mr.evaluate(mr.zeros(5), lists, { "ap" }).mean.ap }
     end
-    checks.warn = function(text) said[#said + 1] = text end
-    local ok, problem = pcall(function()
+    local said = warnings_of(function()
       for _ = 1, 2 do
         for _, name in ipairs{ "s", "t" } do sweep(folder, run, { name = name }) end
       end
     end)
-    checks.warn = was
-    equal({ ok, problem }, { true })
     equal({ #said, said[1] and said[1]:find("trial 1", 1, true) ~= nil }, { 1, true })
   end)
 
