@@ -1,4 +1,5 @@
 // Finds the files of each fold of a LETOR data set.
+#include <algorithm>
 #include <filesystem>
 #include <stdexcept>
 
@@ -39,6 +40,18 @@ std::vector<std::string> parts_of(const fs::path& folder, const std::string& nam
   return paths;
 }
 
+/// Throws if a fold has a file twice, as when it tests on a part of its training data.
+void check_disjoint(const std::string& table, int64_t line, const FoldPaths& fold) {
+  std::vector<std::string> paths;
+  for (const auto* part : {&fold.train, &fold.valid, &fold.test}) paths.insert(paths.end(), part->begin(), part->end());
+  std::sort(paths.begin(), paths.end());
+  const auto twice = std::adjacent_find(paths.begin(), paths.end());
+  if (twice == paths.end()) return;
+  throw ParseError(table, line, 1,
+                   "found the partition " + mr::quoted(fs::path(*twice).filename().string()) +
+                       " twice in a fold, expected train, vali and test without a common partition");
+}
+
 std::vector<FoldPaths> from_table(const fs::path& folder) {
   CsvReader table((folder / "folds.tsv").string(), '\t');
   CsvRecord record;
@@ -54,6 +67,7 @@ std::vector<FoldPaths> from_table(const fs::path& folder) {
     }
     folds.push_back(
         {parts_of(folder, record.fields[1]), parts_of(folder, record.fields[2]), parts_of(folder, record.fields[3])});
+    check_disjoint(table.path(), record.line, folds.back());
   }
   if (folds.empty()) throw ParseError(table.path(), 2, 1, "found a header and no folds, expected at least one");
   return folds;

@@ -25,8 +25,8 @@ const std::string header = "fold\ttrain\tvali\ttest\n";
 
 TEST_CASE("letor_fold_paths reads folds from folds.tsv") {
   const Files files;
-  for (const char* const part : {"S1.txt", "S2.txt.gz", "S3"}) files.file(part, "0 qid:1 1:1\n");
-  files.file("folds.tsv", header + "Fold1\tS1,S2\tS3\tS1\nFold2\tS3\tS1\tS2");
+  for (const char* const part : {"S1.txt", "S2.txt.gz", "S3", "S4"}) files.file(part, "0 qid:1 1:1\n");
+  files.file("folds.tsv", header + "Fold1\tS1,S2\tS3\tS4\nFold2\tS3\tS1\tS2");
   const auto folds = letor_fold_paths(files.folder());
   REQUIRE(folds.size() == 2);
   CHECK(names(folds[0].train) == Words{"S1.txt", "S2.txt.gz"});
@@ -34,6 +34,10 @@ TEST_CASE("letor_fold_paths reads folds from folds.tsv") {
   CHECK(names(folds[1].test) == Words{"S2.txt.gz"});
   files.file("folds.tsv", header + "Fold1\tS1\tS9\tS3\n");
   CHECK_THROWS_WITH(letor_fold_paths(files.folder()), Contains("'S9'"));
+  for (const char* const shared : {"S1,S2\tS3\tS1", "S1,S2\tS1\tS3", "S1\tS2\tS2", "S1,S1\tS2\tS3"}) {
+    files.file("folds.tsv", header + "Fold1\tS1\tS2\tS3\nFold2\t" + shared + "\n");
+    CHECK_THROWS_WITH(letor_fold_paths(files.folder()), says("folds.tsv:3:1:", "twice"));
+  }
   files.file("folds.tsv", header + "Fold1\tS1\tS2\n");
   CHECK_THROWS_WITH(letor_fold_paths(files.folder()), says("folds.tsv:2:1:", "3 fields"));
   for (const std::string& bad : {std::string(), std::string("Fold1\tS1\tS2\tS3\n")}) {
