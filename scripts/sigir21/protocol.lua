@@ -37,7 +37,8 @@ function M.citeulike(args)
   return M.given_splits("CiteULike-a, published splits", mr.experiment.place(args, "citeulike-a"), { 0, 1 })
 end
 
----Matrix factorisation with 32 factors, the best of 8 to 128. Initial values are those of the authors' code.
+---Matrix factorisation with 32 factors: the paper tried 8 to 128, found that more rank better but do not change which
+---loss is better, and fixed 32 (4.2). Initial values are those of the authors' code.
 M.factors = 32
 function M.model(set, factors, seed)
   return mr.models.mf{ users = set.users, items = set.items, factors = factors or M.factors, init = 0.01, seed = seed }

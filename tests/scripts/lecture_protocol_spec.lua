@@ -32,7 +32,7 @@ end)
 
 it("protocol of statistics: pooled counts every list once in a mean over folds", function()
   local pooled = dofile("scripts/lecture/background/common.lua").pooled
-  local mean, count = pooled{ { mean = 0.5, count = 10 }, { mean = 1, count = 30 } }
+  local mean, count = pooled{ { mean = 0.5, count = 10 }, { mean = 0 / 0, count = 0 }, { mean = 1, count = 30 } }
   near({ mean, count }, { 0.875, 40 }, 1e-12)
 end)
 

@@ -44,7 +44,9 @@ function M.table(args, o)
   for i, name in ipairs(o.names) do
     rows[i] = { name, o.means[name] }
     local of_folds = {}
-    for number, part in ipairs(o.parts[i]) do of_folds[number] = part.mean end
+    for _, part in ipairs(o.parts[i]) do
+      if part.count > 0 then of_folds[#of_folds + 1] = part.mean end
+    end
     cells:note(i, "ndcg@10", experiment.over_runs(of_folds))
     if name ~= "by chance" and (not best or o.means[name] > o.means[best]) then best = name end
   end
@@ -62,12 +64,14 @@ end
 function M.measured(found) return { mean = found.mean["ndcg@10"], count = found.counted["ndcg@10"] } end
 
 ---Combines the means of a metric on several folds. Returns the mean over all lists of all folds, and
----the number of these lists.
+---the number of these lists. A fold without such lists is left out.
 ---@param parts { mean: number, count: integer }[]  mean and number of lists of each fold
 ---@return number mean, integer count
 function M.pooled(parts)
   local sum, count = 0, 0
-  for _, part in ipairs(parts) do sum, count = sum + part.mean * part.count, count + part.count end
+  for _, part in ipairs(parts) do
+    if part.count > 0 then sum, count = sum + part.mean * part.count, count + part.count end
+  end
   return sum / count, count
 end
 
