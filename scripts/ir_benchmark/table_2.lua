@@ -35,12 +35,12 @@ end
 
 -- Makes or reads the run of a loss and a seed on a data set.
 local function run_of(data, loss, seed)
-  local set, how = data.set, data.how[loss]
+  local set, how, epochs, negatives, batch = data.set, data.how[loss], args.epochs, args.negatives, args.batch
   return mr.experiment.study(args, { name = ("table 2, %s, %s, seed %d"):format(data.name, loss, seed),
-    settings = { epochs = args.epochs, negatives = args.negatives, batch = args.batch, like = data.like },
+    settings = { epochs = epochs, negatives = negatives, batch = batch, like = data.like },
     space = { fold = mr.range(1, 1) }, run = function(trial)
       return protocol.outcome(protocol.train(set, { loss = loss, how = how, seed = seed, trial = trial,
-        epochs = args.epochs, negatives = args.negatives, batch = args.batch }))
+        epochs = epochs, negatives = negatives, batch = batch }))
     end })
 end
 

@@ -11,11 +11,12 @@ local function check_bound(loss)
   for _, term in ipairs(check.field(loss, "_terms") or { { loss = loss } }) do
     local options = check.field(term.loss, "options") or {}
     local bound = options.bound
-    if bound and not bound.affine and options.slope_at == nil then
+    local is_curved = bound and not bound.affine and bound.name ~= "none"
+    if is_curved and options.slope_at == nil then
       check.fail("mr.fit: bound '%s' of mr.losses.%s needs the ranking of all items, but with unit = 'interaction' a "
         .. "step scores only a sample of them. Pass an affine bound, such as 'minmax'", bound.name, term.loss.name)
     end
-    if options.slope_at == "value" and bound and not bound.affine then
+    if is_curved and options.slope_at == "value" then
       check.fail("mr.fit: slope_at of the loss is 'value', for which bound '%s' needs the ranking of all items, but "
         .. "with unit = 'interaction' a step scores only a sample of them. Pass slope_at = 'expectation' to the loss",
         bound.name)

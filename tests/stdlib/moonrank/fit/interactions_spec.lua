@@ -397,6 +397,8 @@ describe("mr.fit of interactions", function()
     end
     for _, name in ipairs{ "ndcg", "ap", "rr", "nrbp", "approx_ndcg" } do
       refused({ "distribution_logit", name, "sample" }, { loss = mr.losses[name]{ bound = "distribution_logit" } })
+      fit{ loss = mr.losses[name](), epochs = 1 }
+      fit{ loss = mr.losses[name]{ bound = "minmax" }, epochs = 1 }
     end
     refused({ "interactions", "0" }, { train = fold.train:with_relevance(fold.train.lists.relevance * 0) })
     raises(function()
