@@ -82,7 +82,7 @@ describe("estimates over all rankings", function()
     end
     for l, case in ipairs(golden.lists) do
       local n = #case.scores
-      local all = n <= 6 and all_rankings(case.scores, case.relevance)
+      local all = n <= 7 and all_rankings(case.scores, case.relevance)
       for name, expected in pairs(all and case.metrics or {}) do
         if expected.value and not expected.degenerate then
           local where, metric = ("%s of list %d"):format(name, l), mr.metrics.parse(name)
