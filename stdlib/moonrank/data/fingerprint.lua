@@ -2,6 +2,7 @@
 -- the content. They do not depend on the paths and formats of files.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local probabilities = require "moonrank.losses.probabilities"
 
 local M = {}
 
@@ -13,8 +14,19 @@ local function of_value(value)
   if not value then return "none" end
   if type(value) == "table" then return core.fingerprint_of_texts(value) end
   if not check.is_lists(value) then return core.fingerprint_of_tensor(value) end
-  known[value] = known[value] or core.fingerprint_of_lists(value)
-  return known[value]
+  return M.of_lists(value)
+end
+
+---Returns the fingerprint of lists: of their rows, grades, names and weights, and of the probabilities
+---with which their rows were drawn (lists:drawn).
+---@param lists mr.Lists
+---@return string
+function M.of_lists(lists)
+  if not known[lists] then
+    local found, q = core.fingerprint_of_lists(lists), probabilities.of(lists)
+    known[lists] = q and M.combined(found, q) or found
+  end
+  return known[lists]
 end
 
 ---Returns one fingerprint of all arguments, which depends on their order. An argument is a tensor,

@@ -30,6 +30,10 @@ end
 
 local function check_part(i, part)
   dataset.need("mr.data.sample_negatives", ("parts[%d]"):format(i), part, "users", "items")
+  if part.lists.weights then
+    check.fail("mr.data.sample_negatives: the rows of parts[%d] have weights, and negatives have none. Pass "
+      .. "lists:weighted{weights = false}, or give weights to the result", i)
+  end
   local relevant = math.tointeger(part.lists.relevant:double():sum():item())
   if relevant < part.lists.rows then
     check.fail("mr.data.sample_negatives: parts[%d] has %d rows that are not relevant, expected relevant rows only. "
@@ -63,7 +67,8 @@ local function with_negatives(part, o, relevant, count, next_number)
     end
     grades[l] = of_list
   end
-  return dataset.checked{ lists = tensors.lists(grades), users = part.users,
+  local weights = part.lists.list_weights
+  return dataset.checked{ lists = tensors.lists(grades):weighted{ list_weights = weights }, users = part.users,
     items = core.tensor(rows, "int64", "cpu"), name = part.name, ids = part.ids }
 end
 

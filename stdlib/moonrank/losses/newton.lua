@@ -1,5 +1,6 @@
 -- Computes first and second derivatives of a loss with respect to every score. Boosted trees need both for Newton
 -- steps.
+local core = require "moonrank.core"
 local check = require "moonrank.check"
 local losses = require "moonrank.losses.loss"
 local random = require "moonrank.tensor.random"
@@ -33,6 +34,29 @@ local function weighed(first, second, values, lists)
   return first * weights, second * weights, values
 end
 
+-- Returns the terms of a sum of losses whose terms all have second derivatives of their own; nil for any other loss.
+local function terms_of(loss)
+  local terms = check.field(loss, "_terms")
+  for _, term in ipairs(terms or {}) do
+    if not term.loss._curvature and not term.loss.pointwise then return nil end
+  end
+  return terms
+end
+
+-- Computes derivatives of a sum of losses from those of its terms. A term with a negative factor may not make a second
+-- derivative negative.
+local function of_sum(terms, scores, lists)
+  local first, second, values = scores * 0, scores * 0, core.full({ lists.count }, 0, "float64", scores.device)
+  for _, term in ipairs(terms) do
+    if term.factor ~= 0 then
+      local own_first, own_second, own_values = M.derivatives(term.loss, scores, lists)
+      first, second = first + own_first * term.factor, second + own_second * term.factor
+      values = values + own_values * term.factor
+    end
+  end
+  return first, second:maximum(0), values
+end
+
 ---Computes first and second derivatives of a loss, summed over lists, with respect to every score.
 ---Weights of lists multiply both. The second derivatives depend on the kind of loss:
 ---
@@ -49,6 +73,9 @@ end
 ---the second derivatives are 1. First and second derivatives are then multiplied by the bound's
 ---slope, so that each list has the weight that its bound gives. A list whose first derivatives are
 ---all 0 gets second derivatives of 0.
+---
+---A sum of losses has the sums of its terms' derivatives, if all terms have second derivatives of their
+---own. Second derivatives are at least 0.
 ---@param scores mr.Tensor  [rows] float64
 ---@return mr.Tensor first    [rows]
 ---@return mr.Tensor second   [rows]
@@ -61,6 +88,8 @@ end
 ---first[1]:item(), second[1]:item()   --> -0.5, 0.25
 ---```
 function M.derivatives(loss, scores, lists)
+  local terms = terms_of(loss)
+  if terms then return of_sum(terms, scores, lists) end
   if check.field(loss, "_curvature") then
     local first, second, values = losses.newton(loss, scores, lists)
     return weighed(first, second, values, lists)

@@ -330,7 +330,7 @@ function Walk:userdata(_, x)
   local text = tostring(x):find "0x%x+" and class or tostring(x):match "[^\n]*"
   if self.brief then text = class
   elseif check.is_tensor(x) then text = ("tensor %s %s"):format(x.dtype, core.fingerprint_of_tensor(x))
-  elseif check.is_lists(x) then text = "lists " .. core.fingerprint_of_lists(x)
+  elseif check.is_lists(x) then text = "lists " .. fingerprint.of_lists(x)
   elseif class == "mr.Metric" then text = ("%s{%s}"):format(text, record.fields(x.options))
   elseif class == "mr.OptimizerState" then text = "optimizer " .. self:content({ core.optimizer_numbers(x) }) end
   return "value", core.safe_text(text)

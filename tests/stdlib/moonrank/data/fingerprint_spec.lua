@@ -155,6 +155,17 @@ it("mr.fit records data fingerprints, and mr.checkpoint compares data by fingerp
     "data", fold.fingerprint)
 end)
 
+it("data fingerprints depend on the probabilities with which rows were drawn", function()
+  local lists = mr.lists{ { 1, 0 }, { 0, 1 } }
+  local function fingerprint_of(q)
+    return mr.data.dataset{ lists = q and lists:drawn(mr.tensor(q)) or lists, features = mr.zeros{ 4, 2 } }.fingerprint
+  end
+  local found = fingerprint_of{ 0.5, 0.5, 0.25, 0.25 }
+  equal(found, fingerprint_of{ 0.5, 0.5, 0.25, 0.25 })
+  check(found ~= fingerprint_of{ 0.5, 0.5, 0.25, 0.5 })
+  check(found ~= fingerprint_of())
+end)
+
 it("data fingerprints change when an optimizer changes the features", function()
   local x, lists = mr.zeros({ 4, 2 }):requires_grad(), mr.lists{ { 1, 0 }, { 0, 1 } }
   local data = mr.data.dataset{ lists = lists, features = x }

@@ -112,6 +112,18 @@ it("mr.data.sample_negatives keeps the names of users and items", function()
   equal(mr.data.sample_negatives({ part({ 1 }, { { 4 } }) }, { items = 6 })[1].ids, false)
 end)
 
+it("mr.data.sample_negatives keeps weights of lists and refuses weights of rows", function()
+  local plain = part({ 1, 2 }, { { 1, 2 }, { 3 } })
+  local function sampled(weights)
+    local lists = plain.lists:weighted(weights)
+    local weighted = mr.data.dataset{ lists = lists, users = plain.users, items = plain.items }
+    return mr.data.sample_negatives({ weighted }, { items = 9 })[1].lists
+  end
+  equal(sampled{ list_weights = { 3, 0.5 } }.list_weights:totable(), { 3.0, 0.5 })
+  equal(sampled{}.list_weights, nil)
+  raises(function() sampled{ weights = { 1, 2, 3 } } end, "parts[1]", "weights")
+end)
+
 it("mr.data.sample_negatives refuses parts with negatives or without users, naming the part", function()
   local ratings = mr.data.synthetic{ kind = "ratings", users = 30, items = 90 }:binarize(4)
   local fold = ratings:folds{ by = "share", nsr = 0 }[1]

@@ -75,11 +75,23 @@ it("sums of losses give trees the slopes of their bounds", function()
   end
   for _, name in ipairs{ "ndcg", "pl_rank", "lambdarank" } do
     local loss = mr.losses[name]{ bound = "minmax" }
-    if name ~= "lambdarank" then near(derivatives(1 * loss), derivatives(loss), 1e-12, name) end
+    near(derivatives(1 * loss), derivatives(loss), 1e-12, name)
     local first = derivatives(loss + 0.5 * mr.losses.listnet{})
     local plain = derivatives(mr.losses[name]{} + 0.5 * mr.losses.listnet{})
     check((first - plain):abs():max():item() > 1e-3, name)
   end
+end)
+
+it("sums of losses with second derivatives of their own give trees the sums", function()
+  local newton = require "moonrank.losses.newton"
+  local function derivatives(loss) return { newton.derivatives(loss, scores(), lists) } end
+  local a, b = mr.losses.lambdarank{ bound = "minmax" }, mr.losses.mse{}
+  local of_a, of_b = derivatives(a), derivatives(b)
+  check(of_a[2]:max():item() < 1 and of_a[2]:max():item() > 0)
+  for i, found in ipairs(derivatives(0.5 * a + 2 * b)) do near(found, of_a[i] * 0.5 + of_b[i] * 2, 1e-12) end
+  for i, found in ipairs(derivatives(a + 0 * b)) do near(found, of_a[i], 1e-15) end
+  for i, found in ipairs(derivatives(0.25 * a + 0.75 * a)) do near(found, of_a[i], 1e-12) end
+  equal(derivatives(a - 100 * b)[2]:min():item(), 0.0)
 end)
 
 it("losses can be subtracted, negated and divided", function()
