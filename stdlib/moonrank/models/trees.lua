@@ -20,8 +20,7 @@ local Trees = check.class("mr.Trees")
 ---Makes a model that has no trees yet; mr.fit grows them. It is an error if the XGBoost library is missing.
 function M.new(options)
   local o = tree_options.checked(options)
-  local there, why = pcall(core.xgboost_version)
-  if not there then check.fail("mr.models.trees: %s", check.reason(why)) end
+  check.within("mr.models.trees", core.xgboost_version)
   return setmetatable({ kind = "trees", config = o, repeats = false, _booster = false, _rounds = 0, _kept = {} }, Trees)
 end
 
