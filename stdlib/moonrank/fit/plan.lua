@@ -89,11 +89,7 @@ local function check_trial(o, selection)
   if not wanted then return end
   local names = { "loss", selection.data and "valid_loss" }
   for _, each in ipairs(selection.data and selection.measured or {}) do names[#names + 1] = "valid_" .. each.name end
-  for _, name in ipairs(names) do
-    if name == wanted then return end
-  end
-  check.fail("mr.fit: the sweep prunes by '%s', which this training does not report. Set mr.sweep{metric = ...} to one "
-    .. "of: %s", wanted, table.concat(names, ", "))
+  check.choice("mr.fit", "the option metric of mr.sweep, by which it prunes,", wanted, names)
 end
 
 local function check_batch(o)

@@ -206,9 +206,7 @@ function Rounds:run(epoch, after)
   local _ <close> = random.of_step(plan.seed, epoch)
   local values = losses.times_list_weights(grow(self, epoch), self._lists)
   local total, counted = values:sum():item(), plan.loss:count(self._lists)
-  if total - total ~= 0 then
-    check.fail("mr.fit: the loss of round %d is %s, expected a finite number", epoch, check.found(total))
-  end
+  check.expect(total - total == 0, "mr.fit", "the loss of a round", total, "a finite number, in round %d", epoch)
   plan.model._booster, plan.model._rounds = self._booster, self._booster.rounds
   if after then after(1, counted, total) end
   return plan.reduction == "sum" and total or counted > 0 and total / counted or 0
@@ -234,10 +232,8 @@ function Rounds:read(by_name, epoch, best)
     return snapshots, function() end
   end
   local booster = model:_read(by_name)
-  if booster.rounds ~= epoch then
-    check.fail("the file has trees of %d rounds, expected %d, the number of rounds in its metadata", booster.rounds,
-      epoch)
-  end
+  check.expect(booster.rounds == epoch, "the file", "the number of rounds", booster.rounds, "%d as in its metadata",
+    epoch)
   for k, rounds in ipairs(best) do snapshots[k] = rounds > 0 and { booster = booster, rounds = rounds } end
   return snapshots, function()
     local config = model.config

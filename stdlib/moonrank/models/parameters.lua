@@ -12,7 +12,7 @@ local function ordered(where, tensors, order)
   local what = "the second result, the order of the tensors' names,"
   local places = check.distinct(where, what, order)
   for _, name in ipairs(names) do
-    if not places[name] then check.fail("%s: %s lacks '%s'. Name each tensor of the first one", where, what, name) end
+    if not places[name] then check.fail("%s: %s lacks '%s'. Name every tensor in it", where, what, name) end
   end
   for i, name in ipairs(order) do check.choice(where, ("entry %d of %s"):format(i, what:sub(1, -2)), name, names) end
   return order
