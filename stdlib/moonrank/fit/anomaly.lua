@@ -48,10 +48,13 @@ end
 -- Returns true if all entries are finite: 0 times an entry that is NaN or infinite is NaN.
 local function finite(x) return x:numel() == 0 or (x:detach() * 0):sum():item() == 0 end
 
--- Returns the index of the model's first parameter tensor that contains NaN or infinity, or nil.
+-- Returns a sentence about the model's first parameter tensor that contains NaN or infinity; nil if there is none.
 local function bad_parameter(model)
   for i, parameter in ipairs(model:parameters()) do
-    if not finite(parameter) then return i end
+    if not finite(parameter) then
+      local text = "tensor %d of the model's parameters is not finite since the last step. A smaller lr may help; %s"
+      return text:format(i, finds_it)
+    end
   end
 end
 
@@ -140,17 +143,13 @@ end
 
 function Step:explain(what)
   local batch = self._batch
-  local where, parameter, row = self:place(), bad_parameter(self._plan.model), bad_features(batch)
-  if parameter then
-    check.fail("mr.fit: %s in %s: tensor %d of the model's parameters is not finite since the step before. "
-      .. "A smaller lr may help; %s", what, where, parameter, finds_it)
-  end
-  local list = row and list_of_row(batch.lists, row) or self:bad_list()
+  local where, why, row = self:place(), bad_parameter(self._plan.model), bad_features(batch)
+  local list = not why and (row and list_of_row(batch.lists, row) or self:bad_list())
   if list then
     where = ("%s, list %d of the batch"):format(where, list)
     if batch.users then where = ("%s (user %d)"):format(where, batch.users:totable()[list]) end
   end
-  local why = row and ("the features of row %d of the batch are not finite"):format(row)
+  why = why or row and ("the features of row %d of the batch are not finite"):format(row)
   check.fail("mr.fit: %s in %s: %s", what, where, why or self:cause(what:find "infinite" and "infinite" or "nan"))
 end
 
@@ -183,11 +182,8 @@ end
 ---@param when string    such as "after epoch 3"
 function M.part_failed(plan, part, when, message)
   if not is_of_nan(message) then error(message, 0) end
-  local parameter = bad_parameter(plan.model)
-  local where = ("mr.fit: there is NaN in the scores of %s %s"):format(part, when)
-  if not parameter then check.fail("%s: %s", where, check.retold(message)) end
-  check.fail("%s: tensor %d of the model's parameters is not finite after a step. A smaller lr may help; %s", where,
-    parameter, finds_it)
+  check.fail("mr.fit: there is NaN in the scores of %s %s: %s", part, when,
+    bad_parameter(plan.model) or check.retold(message))
 end
 
 ---Raises an error if `total`, the loss of an epoch, is NaN or infinite. This happens on the GPU, where

@@ -75,10 +75,8 @@ local function check_candidates(o)
     local data = o[role]
     if candidates.is(data) then
       check.expect(role ~= "train", "mr.fit", "train", data, "a dataset: fold.train")
-      if data.part ~= role then
-        check.fail("mr.fit: the option %s has candidates of part '%s'. Pass fold:candidates{part = '%s'}", role,
-          data.part, role)
-      end
+      check.expect(data.part == role, "mr.fit", ("the part of the candidates %s"):format(role), data.part,
+        "'%s': fold:candidates{part = '%s'}", role, role)
     end
   end
 end

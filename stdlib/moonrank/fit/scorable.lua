@@ -68,10 +68,8 @@ end
 local function check_device(model)
   if not models.is(model) or not model._definition.built_in then return end
   local device, batches = model:parameters()[1].device, core.device()
-  if device ~= batches then
-    check.fail("mr.fit: the model is on %s, but batches are on %s. Call mr.device('%s') or model:to('%s') before",
-      device, batches, device, batches)
-  end
+  check.expect(device == batches, "mr.fit", "the device of the model", device,
+    "'%s', which is that of batches. Call mr.device('%s') or model:to('%s') before", batches, device, batches)
 end
 
 ---Raises an error if the model cannot score train, valid or test, if its vectors do not give its

@@ -50,9 +50,8 @@ function M.prepare(o, given)
     check.leave_out("mr.fit", name, given[name] or nil, without[name], given[name])
   end
   if given.checkpoint then check_drawn(config, given.checkpoint) end
-  if o.model.rounds > 0 then
-    check.fail("mr.fit: model has %d rounds of trees already. Make another model", o.model.rounds)
-  end
+  check.expect(o.model.rounds == 0, "mr.fit", "the number of rounds of model", o.model.rounds,
+    "0: make a new model")
   if config.objective == "loss" then
     check.expect(given.loss ~= nil, "mr.fit", "loss", given.loss,
       "a loss such as mr.losses.ndcg{}, or trees with an objective of XGBoost: "
@@ -91,9 +90,7 @@ end
 ---numbers of features and of classes in the model's config.
 function M.check(plan)
   local config, train = plan.model.config, plan.train
-  if not dataset.is(train) then
-    check.fail("mr.fit: train is the script's own, but trees are grown on datasets (mr.data.dataset)")
-  end
+  check.expect(dataset.is(train), "mr.fit", "train", train, "a dataset (mr.data.dataset), on which trees are grown")
   dataset.need("mr.fit", "train", train, "rows", "features")
   local columns = config.features or train.features:size(2)
   for _, role in ipairs{ "train", "valid", "test" } do
