@@ -392,8 +392,10 @@ function M.gbce(options)
   return made("gbce", o, function(scores, lists, relevant)
     local negatives = relevant.others
     local most = o.catalogue and #negatives > 0 and negatives:max():item() or 0
-    check.expect(not o.catalogue or most < o.catalogue, "mr.losses.gbce", "catalogue", o.catalogue,
-      "at least %d, because a list has %d rows that are not relevant", most + 1, most)
+    if o.catalogue and most > o.catalogue - 1 then
+      check.fail("mr.losses.gbce: catalogue is %d, expected at least %d, because a list has %d rows that are not "
+        .. "relevant", o.catalogue, most + 1, most)
+    end
     local beta = o.catalogue and negatives * (o.t / (o.catalogue - 1)) + (1 - o.t) or 1
     local up = relevant:mean((-relevant:of(scores)):softplus())
     local others = lists.relevance:lt(1):to(scores.dtype):to(scores.device)
