@@ -136,10 +136,8 @@ function M.distribution_bound(options)
   local spec = core.distribution_spec(o.form, o.method, o.samples, o.seed, steepness, amount, o.beta)
   for _, each in ipairs(o.also) do
     local metric = metrics.parse(each)
-    if list_stats.of(metric).kind == "estimate" then
-      check.fail("%s: also has '%s', which does not share rankings with other metrics. Leave it out", where,
-        metric.name)
-    end
+    check.expect(list_stats.of(metric).kind ~= "estimate", where, "an element of also", metric.name,
+      "a metric that can share rankings with other metrics. Leave it out")
     spec = core.distribution_spec_also(spec, metric)
   end
   local name = registry.forms[o.form].name .. (o.beta ~= 0 and (" (beta %g)"):format(o.beta) or "")

@@ -308,6 +308,16 @@ end
 ---Example: `require("moonrank.check").attempt(error, "no", 0)   --> false, no`
 function M.attempt(f, ...) return unless_from_elsewhere(pcall(f, ...)) end
 
+local function results_or_fail(where, ok, ...)
+  if ok then return ... end
+  M.fail("%s: %s", where, M.retold((...)))
+end
+
+---Calls `f` and returns its results. An error of `f` is raised again with `where` before its text.
+---@param where string  the file or the part of a call that `f` checks: "mr.fit: metric 'ap'"
+---Example: `require("moonrank.check").within("model.bin", math.max, 1, 2)   --> 2`
+function M.within(where, f, ...) return results_or_fail(where, M.attempt(f, ...)) end
+
 ---Returns a field or method of any object, also of an object whose class a script defines. Returns nil if the object
 ---has no such field, if the field is false, or if reading the field raises an error.
 ---Example: `require("moonrank.check").field(mr.losses.ap(), "nosuch")   --> nil`

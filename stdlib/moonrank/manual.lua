@@ -163,26 +163,20 @@ local function check_folder(folder)
   end
 end
 
--- Calls a function of the core. If it fails, raises its error again as an error of `moonrank doc --html`.
-local function attempt(f, ...)
-  local ok, message = check.attempt(f, ...)
-  if not ok then check.fail("doc --html: %s", check.reason(core.error_text(message))) end
-end
-
 ---Writes the manual into a folder, and replaces pages of an earlier one. If the folder has any other file, an error is
 ---raised and nothing is written.
 ---@return string  text for the user: the number of pages, and the page to begin with
 function M.write(folder)
   check_folder(folder)
   local all = all_files()
-  attempt(core.make_folder, folder .. "/index.html")
+  check.within("doc --html", core.make_folder, folder .. "/index.html")
   -- check each file again, because the folder may have changed since `check_folder` listed it
   for _, page in ipairs(all) do
     if core.file_exists(folder .. "/" .. page[1]) and not is_own(folder .. "/" .. page[1]) then
       refuse(folder, page[1])
     end
   end
-  for _, page in ipairs(all) do attempt(core.write_file, folder .. "/" .. page[1], page[2]) end
+  for _, page in ipairs(all) do check.within("doc --html", core.write_file, folder .. "/" .. page[1], page[2]) end
   return ("%d pages; begin with %s/index.html"):format(#all - 1, (folder:gsub("(.)/+$", "%1")))
 end
 

@@ -139,11 +139,7 @@ function Optimizer:load(path)
     check.expect(key ~= "kind" or values[i] == self.name, path, "the kind of optimizer in the file", values[i],
       self.name)
   end
-  local ok, message = check.attempt(self._resume, self, names, tensors)
-  if not ok then
-    check.fail("%s: the state in the file does not fit these parameters: %s", path,
-      core.safe_text(check.reason(message)))
-  end
+  check.within(path .. ": the state in the file does not fit these parameters", self._resume, self, names, tensors)
   return self
 end
 

@@ -53,16 +53,13 @@ end
 -- For dtype int64, raises an error unless a number is whole and below 2^53 in size: the core gets it as float64.
 local function check_int64(where, name, value, dtype)
   if dtype ~= "int64" or type(value) ~= "number" then return end
+  if value > -2.0 ^ 53 and value < 2.0 ^ 53 and value % 1 == 0 then return end
   local found = value ~= value and "NaN" or ("%.15g"):format(value)
   if tonumber(found) ~= value and value == value then
     found = (math.type(value) == "integer" and "%d" or "%.17g"):format(value)
   end
-  if value - value == 0 and value % 1 ~= 0 then
-    check.fail("%s: %s is %s, but dtype is int64, which needs a whole number. Round it, or pass dtype = \"float64\"",
-      where, name, found)
-  end
-  if value > -2.0 ^ 53 and value < 2.0 ^ 53 then return end
-  check.fail("%s: %s is %s, expected a whole number below 2^53 in absolute value for dtype int64", where, name, found)
+  check.fail("%s: %s is %s, expected a whole number below 2^53 in absolute value, because dtype is int64. Round it, or "
+    .. "pass dtype = \"float64\"", where, name, found)
 end
 
 ---Makes a tensor from a nested table of numbers, such as {{1, 2}, {3, 4}}. A single number makes a

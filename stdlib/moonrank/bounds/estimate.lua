@@ -275,10 +275,9 @@ function M.distribution(metric, o, given)
     check.fail("%s: metric '%s' is undefined for every order of a list with these grades. Pass another n (number of "
       .. "rows), another p (number of relevant rows) or other grades", where, metric.name)
   end
-  if o.method == "exact" and found.method ~= "enumerated" then
-    check.fail("%s: method is 'exact', but the grades have more than 20,000 orders, or beta is not 0, and metric '%s' "
-      .. "has no closed form. Pass method = 'auto' or method = 'sampled'", where, metric.name)
-  end
+  check.expect(o.method ~= "exact" or found.method == "enumerated", where, "method", o.method, "'auto' or 'sampled', "
+    .. "because the grades have more than 20,000 orders, or beta is not 0, and metric '%s' has no closed form",
+    metric.name)
   return found.distribution
 end
 

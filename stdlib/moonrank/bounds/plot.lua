@@ -10,7 +10,7 @@ local points = 101
 
 local plot_options = declare("mr.bounds.PlotOptions", {
   metrics.option("ndcg", "metric whose bounded values are drawn"),
-  { "nsr", "number[]", default = { 1, 2, 3 },
+  { "nsr", "number[]", default = { 1, 2, 3 }, some = "ratio",
     help = "ratios of rows that are not relevant to relevant rows, each with its own panel" },
   { "relevant", "integer[]", shown = "5, 20, 100; where less is better 10, 20, 40, whose ranges differ less",
     help = "numbers of relevant rows, each with its own line" },
@@ -47,7 +47,7 @@ function M.plot(what, options)
   o.relevant = o.relevant or o.metric.minimize and { 10, 20, 40 } or { 5, 20, 100 }
   local several = type(what) == "table" and getmetatable(what) == nil
   local panels = { columns = #o.nsr }
-  for _, each in ipairs(several and what or { what }) do
+  for _, each in ipairs(several and check.not_empty("mr.bounds.plot", "what", what, "bound") or { what }) do
     local bound = bounds.resolve(each)
     for _, ratio in ipairs(o.nsr) do
       panels[#panels + 1] = plot.lines{
@@ -56,7 +56,6 @@ function M.plot(what, options)
       }
     end
   end
-  if #panels == 0 then check.fail("mr.bounds.plot: there is nothing to draw. Pass at least one bound and one nsr") end
   if #panels == 1 then return panels[1] end
   panels.width = math.max(640, 300 * math.min(#panels, panels.columns))
   panels.height = 60 + 260 * math.ceil(#panels / panels.columns)

@@ -48,10 +48,13 @@ end
 -- Returns true if all entries are finite: 0 times an entry that is NaN or infinite is NaN.
 local function finite(x) return x:numel() == 0 or (x:detach() * 0):sum():item() == 0 end
 
--- Returns the index of the model's first parameter tensor that contains NaN or infinity, or nil.
+-- Returns a sentence about the model's first parameter tensor that contains NaN or infinity; nil if there is none.
 local function bad_parameter(model)
   for i, parameter in ipairs(model:parameters()) do
-    if not finite(parameter) then return i end
+    if not finite(parameter) then
+      local text = "tensor %d of the model's parameters is not finite since the last step. A smaller lr may help; %s"
+      return text:format(i, finds_it)
+    end
   end
 end
 
@@ -133,6 +136,8 @@ function Step:cause(kind)
   return not ok and check.retold(message) or "it does not appear again when the batch is repeated"
 end
 
+local function fail(what, where, why) check.fail("mr.fit: %s in %s: %s", what, where, why) end
+
 function Step:place()
   local before, count = self._batch.step - 1, self._plan.steps
   return ("epoch %d, batch %d of %d"):format(before // count + 1, before % count + 1, count)
@@ -140,18 +145,14 @@ end
 
 function Step:explain(what)
   local batch = self._batch
-  local where, parameter, row = self:place(), bad_parameter(self._plan.model), bad_features(batch)
-  if parameter then
-    check.fail("mr.fit: %s in %s: tensor %d of the model's parameters is not finite since the step before. "
-      .. "A smaller lr may help; %s", what, where, parameter, finds_it)
-  end
-  local list = row and list_of_row(batch.lists, row) or self:bad_list()
+  local where, why, row = self:place(), bad_parameter(self._plan.model), bad_features(batch)
+  local list = not why and (row and list_of_row(batch.lists, row) or self:bad_list())
   if list then
     where = ("%s, list %d of the batch"):format(where, list)
     if batch.users then where = ("%s (user %d)"):format(where, batch.users:totable()[list]) end
   end
-  local why = row and ("the features of row %d of the batch are not finite"):format(row)
-  check.fail("mr.fit: %s in %s: %s", what, where, why or self:cause(what:find "infinite" and "infinite" or "nan"))
+  why = why or row and ("the features of row %d of the batch are not finite"):format(row)
+  fail(what, where, why or self:cause(what:find "infinite" and "infinite" or "nan"))
 end
 
 -- Returns true if the error `message` says that an operation found NaN or infinity.
@@ -164,7 +165,7 @@ end
 ---about NaN or infinity, adds the epoch, the batch and the cause to the message.
 function Step:failed(message)
   if type(message) == "string" and message:find("the derivative of '", 1, true) then
-    check.fail("mr.fit: there is NaN in %s: %s", self:place(), check.retold(message))
+    fail("there is NaN", self:place(), check.retold(message))
   end
   if is_of_nan(message) then self:explain "there is NaN" end
   error(message, 0)
@@ -183,25 +184,21 @@ end
 ---@param when string    such as "after epoch 3"
 function M.part_failed(plan, part, when, message)
   if not is_of_nan(message) then error(message, 0) end
-  local parameter = bad_parameter(plan.model)
-  local where = ("mr.fit: there is NaN in the scores of %s %s"):format(part, when)
-  if not parameter then check.fail("%s: %s", where, check.retold(message)) end
-  check.fail("%s: tensor %d of the model's parameters is not finite after a step. A smaller lr may help; %s", where,
-    parameter, finds_it)
+  fail("there is NaN", ("the scores of %s %s"):format(part, when), bad_parameter(plan.model) or check.retold(message))
 end
 
 ---Raises an error if `total`, the loss of an epoch, is NaN or infinite. This happens on the GPU, where
 ---losses are only read when the epoch ends, so that the batch is not known.
 function M.expect_finite(epoch, total)
   if total - total == 0 then return end
-  check.fail("mr.fit: the loss is %s in epoch %d; %s", total ~= total and "NaN" or "infinite", epoch, finds_it)
+  fail("the loss is " .. (total ~= total and "NaN" or "infinite"), "epoch " .. epoch, finds_it)
 end
 
 ---Raises the error `message`, which was raised at the end of an epoch on the GPU. If the error is
 ---about NaN or infinity, adds the number of the epoch to the message.
 function M.epoch_failed(epoch, message)
   if not is_of_nan(message) then error(message, 0) end
-  check.fail("mr.fit: there is NaN in epoch %d: %s; %s", epoch, check.retold(message), finds_it)
+  fail("there is NaN", "epoch " .. epoch, ("%s; %s"):format(check.retold(message), finds_it))
 end
 
 return M

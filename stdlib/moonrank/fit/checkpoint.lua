@@ -233,8 +233,7 @@ local function read(self)
   local names, tensors, keys, values = core.load_tensors(path, writer)
   local texts = {}
   for i, key in ipairs(keys) do texts[key] = values[i] end
-  local ok, message = check.attempt(resume, self, names, tensors, texts)
-  if not ok then check.fail("%s: %s", path, check.reason(message)) end
+  check.within(path, resume, self, names, tensors, texts)
 end
 
 -- Raises an error if the processes of a parallel training would resume from different epochs.

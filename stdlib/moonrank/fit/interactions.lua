@@ -28,8 +28,6 @@ end
 ---@param o mr.FitOptions
 function M.check(o)
   if o.unit ~= "interaction" then return end
-  check.leave_out("mr.fit", "batch_rows", o.batch_rows,
-    "unit = 'interaction' takes batch, the number of interactions, instead")
   dataset.need("mr.fit: unit is 'interaction'", "train", o.train, "users", "items")
   if o.train.lists:has_weights() then
     check.fail("mr.fit: the lists of train have weights, but all interactions of a step have the same weight. Pass "

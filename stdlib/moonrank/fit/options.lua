@@ -77,7 +77,7 @@ return declare("mr.FitOptions", {
     shown = "no limit", also = { "clip_norm", "grad_clip", "max_grad_norm", "gradient_clip_val" },
     help = "largest norm of all gradients of a step together (mr.clip_gradients)" },
   { "batch", "integer", default = 32, least = 1, also = { "batch_size" }, help = "lists, or interactions, per step" },
-  { "batch_rows", "integer", least = 1, excludes = { batch = true },
+  { "batch_rows", "integer", least = 1, excludes = { batch = true }, only_with = { unit = "list" },
     help = "approximate rows per step, instead of batch; a step takes whole lists (mr.Dataset's batches{rows = ...})" },
   { "unit", "string", default = "list", choices = { "list", "interaction" },
     help = "what a step takes: lists; or interactions, which are pairs of a user and a relevant item with sampled "

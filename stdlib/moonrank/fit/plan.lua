@@ -75,10 +75,8 @@ local function check_candidates(o)
     local data = o[role]
     if candidates.is(data) then
       check.expect(role ~= "train", "mr.fit", "train", data, "a dataset: fold.train")
-      if data.part ~= role then
-        check.fail("mr.fit: the option %s has candidates of part '%s'. Pass fold:candidates{part = '%s'}", role,
-          data.part, role)
-      end
+      check.expect(data.part == role, "mr.fit", ("the part of the candidates %s"):format(role), data.part,
+        "'%s': fold:candidates{part = '%s'}", role, role)
     end
   end
 end
@@ -89,11 +87,7 @@ local function check_trial(o, selection)
   if not wanted then return end
   local names = { "loss", selection.data and "valid_loss" }
   for _, each in ipairs(selection.data and selection.measured or {}) do names[#names + 1] = "valid_" .. each.name end
-  for _, name in ipairs(names) do
-    if name == wanted then return end
-  end
-  check.fail("mr.fit: the sweep prunes by '%s', which this training does not report. Set mr.sweep{metric = ...} to one "
-    .. "of: %s", wanted, table.concat(names, ", "))
+  check.choice("mr.fit", "the option metric of mr.sweep, by which it prunes,", wanted, names)
 end
 
 local function check_batch(o)

@@ -185,7 +185,7 @@ local history_plot_options = declare("mr.HistoryPlotOptions", {
 ---@return mr.Figure
 function History:plot(options)
   local o = history_plot_options:read("history:plot", options)
-  if #self == 0 then check.fail("history:plot: there is no epoch yet") end
+  check.not_empty("history:plot", "the history", self, "epoch")
   local plot = require "moonrank.plot"
   local losses = { curve(self, "training", function(entry) return entry.loss end) }
   losses[#losses + 1] = curve(self, "validation", function(entry) return entry.valid_loss end)

@@ -49,8 +49,7 @@ local function try(plan, role, data)
   local batch = data:batches{ size = 1 }()
   if not batch then return end
   local _ <close> = random.scope(plan.seed, "first list of " .. role)
-  local ok, message = check.attempt(tensors.no_grad, function() plan.model(batch) end)
-  if not ok then check.fail("mr.fit: the model cannot score %s: %s", role, check.retold(message)) end
+  check.within("mr.fit: the model cannot score " .. role, tensors.no_grad, function() plan.model(batch) end)
 end
 
 -- Raises an error if grades in `data` have gains that are too large for the loss or for a metric.
@@ -60,10 +59,8 @@ local function check_grades(plan, role, data)
   local graded = { role ~= "test" and check.field(plan.loss, "_gains") or nil }
   if role ~= "train" then table.move(measured, 1, #measured, #graded + 1, graded) end
   for _, each in ipairs(graded) do
-    local ok, message = check.attempt(each.check_gains, each, lists)
-    if not ok then
-      check.fail("mr.fit: metric '%s' on the data of the option %s: %s", each.name, role, check.reason(message))
-    end
+    local where = ("mr.fit: metric '%s' on the data of the option %s"):format(each.name, role)
+    check.within(where, each.check_gains, each, lists)
   end
 end
 
@@ -71,10 +68,8 @@ end
 local function check_device(model)
   if not models.is(model) or not model._definition.built_in then return end
   local device, batches = model:parameters()[1].device, core.device()
-  if device ~= batches then
-    check.fail("mr.fit: the model is on %s, but batches are on %s. Call mr.device('%s') or model:to('%s') before",
-      device, batches, device, batches)
-  end
+  check.expect(device == batches, "mr.fit", "the device of the model", device,
+    "'%s', which is that of batches. Call mr.device('%s') or model:to('%s') before", batches, device, batches)
 end
 
 ---Raises an error if the model cannot score train, valid or test, if its vectors do not give its

@@ -95,9 +95,7 @@ function M.of(o)
   if not data then check_without_data(o) end
   local judged = named(data, metrics, plain)
   chief = named(data, chief, plain)
-  if data and #chief == 0 then
-    check.fail("mr.fit: metrics is empty, but %s chooses the epoch by a metric. Pass metrics or select", part)
-  end
+  if data then check.not_empty("mr.fit", "metrics", chief, ("metric, by which %s chooses the epoch"):format(part)) end
   local measured, on_test = joined(chief, judged), named(o.test, metrics, plain)
   check_weights(data, measured)
   check_weights(o.test, on_test)

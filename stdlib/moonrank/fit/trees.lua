@@ -50,9 +50,8 @@ function M.prepare(o, given)
     check.leave_out("mr.fit", name, given[name] or nil, without[name], given[name])
   end
   if given.checkpoint then check_drawn(config, given.checkpoint) end
-  if o.model.rounds > 0 then
-    check.fail("mr.fit: model has %d rounds of trees already. Make another model", o.model.rounds)
-  end
+  check.expect(o.model.rounds == 0, "mr.fit", "the number of rounds of model", o.model.rounds,
+    "0: make a new model")
   if config.objective == "loss" then
     check.expect(given.loss ~= nil, "mr.fit", "loss", given.loss,
       "a loss such as mr.losses.ndcg{}, or trees with an objective of XGBoost: "
@@ -91,9 +90,7 @@ end
 ---numbers of features and of classes in the model's config.
 function M.check(plan)
   local config, train = plan.model.config, plan.train
-  if not dataset.is(train) then
-    check.fail("mr.fit: train is the script's own, but trees are grown on datasets (mr.data.dataset)")
-  end
+  check.expect(dataset.is(train), "mr.fit", "train", train, "a dataset (mr.data.dataset), on which trees are grown")
   dataset.need("mr.fit", "train", train, "rows", "features")
   local columns = config.features or train.features:size(2)
   for _, role in ipairs{ "train", "valid", "test" } do
@@ -206,9 +203,7 @@ function Rounds:run(epoch, after)
   local _ <close> = random.of_step(plan.seed, epoch)
   local values = losses.times_list_weights(grow(self, epoch), self._lists)
   local total, counted = values:sum():item(), plan.loss:count(self._lists)
-  if total - total ~= 0 then
-    check.fail("mr.fit: the loss of round %d is %s, expected a finite number", epoch, check.found(total))
-  end
+  check.expect(total - total == 0, "mr.fit", "the loss of a round", total, "a finite number, in round %d", epoch)
   plan.model._booster, plan.model._rounds = self._booster, self._booster.rounds
   if after then after(1, counted, total) end
   return plan.reduction == "sum" and total or counted > 0 and total / counted or 0
@@ -234,10 +229,8 @@ function Rounds:read(by_name, epoch, best)
     return snapshots, function() end
   end
   local booster = model:_read(by_name)
-  if booster.rounds ~= epoch then
-    check.fail("the file has trees of %d rounds, expected %d, the number of rounds in its metadata", booster.rounds,
-      epoch)
-  end
+  check.expect(booster.rounds == epoch, "the file", "the number of rounds", booster.rounds, "%d as in its metadata",
+    epoch)
   for k, rounds in ipairs(best) do snapshots[k] = rounds > 0 and { booster = booster, rounds = rounds } end
   return snapshots, function()
     local config = model.config

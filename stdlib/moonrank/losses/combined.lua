@@ -97,13 +97,6 @@ local function made(terms, values, unbounded)
   }
 end
 
-local function refuse(what, value)
-  check.fail("loss: %s is %s, expected %s", what, check.found(value),
-    what == "factor" and "a finite number: 0.1 * mr.losses.mse{}"
-    or what == "divisor" and "a number other than 0: mr.losses.mse{} / 2"
-    or "a loss: mr.losses.ndcg{} + mr.losses.mse{}")
-end
-
 ---Gives losses the operators +, -, * and /. A sum has, for each list, the sum of its terms, and the mean
 ---over the lists that count in at least one term.
 ---@param class table  mr.Loss
@@ -111,10 +104,13 @@ end
 ---@param unbounded fun(loss: mr.Loss, scores: mr.Tensor, lists: mr.Lists): mr.Tensor  the values before the bound
 function M.install(class, values, unbounded)
   local function is_loss(value) return getmetatable(value) == class end
+  local function check_term(value)
+    check.expect(is_loss(value), "loss", "a term of the sum", value, "a loss: mr.losses.ndcg{} + mr.losses.mse{}")
+  end
 
   function class.__add(a, b)
-    if not is_loss(a) then refuse("a term of the sum", a) end
-    if not is_loss(b) then refuse("a term of the sum", b) end
+    check_term(a)
+    check_term(b)
     local terms = table.move(terms_of(a), 1, #terms_of(a), 1, {})
     return setmetatable(made(table.move(terms_of(b), 1, #terms_of(b), #terms + 1, terms), values, unbounded), class)
   end
@@ -122,7 +118,7 @@ function M.install(class, values, unbounded)
   function class.__mul(a, b)
     local factor, of = a, b
     if is_loss(a) then factor, of = b, a end
-    if type(factor) ~= "number" or factor - factor ~= 0 then refuse("factor", factor) end
+    check.expect(check.is_finite(factor), "loss", "factor", factor, "a finite number: 0.1 * mr.losses.mse{}")
     local terms = {}
     for i, term in ipairs(terms_of(of)) do terms[i] = { factor = term.factor * factor, loss = term.loss } end
     return setmetatable(made(terms, values, unbounded), class)
@@ -130,11 +126,12 @@ function M.install(class, values, unbounded)
 
   function class.__unm(a) return -1 * a end
   function class.__sub(a, b)
-    if not is_loss(b) then refuse("a term of the sum", b) end
+    check_term(b)
     return a + -1 * b
   end
   function class.__div(a, b)
-    if not is_loss(a) or type(b) ~= "number" or b == 0 then refuse("divisor", is_loss(a) and b or a) end
+    check.expect(is_loss(a) and type(b) == "number" and b ~= 0, "loss", "divisor", is_loss(a) and b or a,
+      "a number other than 0: mr.losses.mse{} / 2")
     return a * (1 / b)
   end
 end

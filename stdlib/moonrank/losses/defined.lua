@@ -130,10 +130,8 @@ function M.checked(name, definition, taken)
   if not (definition.smooth or definition.pairs or definition.rows) then
     check.fail("mr.losses.define: no function is given, expected one of smooth, pairs and rows")
   end
-  if definition.exact and not taken and metrics.known(name) then
-    check.fail("mr.losses.define: name is '%s', and `exact` defines a metric of this name, which already exists. "
-      .. "Choose another name for the loss", name)
-  end
+  check.expect(not definition.exact or taken or not metrics.known(name), "mr.losses.define", "name", name,
+    "another name for the loss, because `exact` defines a metric of this name, which already exists")
   return definition
 end
 

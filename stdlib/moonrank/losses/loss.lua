@@ -53,11 +53,9 @@ Loss._terms = false     -- the terms, if the loss is a sum of losses; otherwise 
 Loss._row_weights = "it has no rule for them"
 
 local function refuse_arguments(scores, lists)
-  local is_tensor = check.is_tensor(scores)
-  local name, value = is_tensor and "lists" or "scores", is_tensor and lists or scores
-  local found = value == nil and "nil" or "a " .. check.kind(value)
-  check.fail("loss: %s is %s, expected %s: loss:mean(scores, lists)", name, found,
-    is_tensor and "lists, such as mr.lists{...} or data.lists" or "a tensor of one score per row")
+  local example = ": loss:mean(scores, lists)"
+  check.expect(check.is_tensor(scores), "loss", "scores", scores, "a tensor of one score per row" .. example)
+  check.expect(false, "loss", "lists", lists, "lists, such as mr.lists{...} or data.lists" .. example)
 end
 
 ---Raises an error if the lists have weights that the loss does not take.

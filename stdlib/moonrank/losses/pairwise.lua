@@ -36,10 +36,8 @@ local function lambda_metric(where, o)
     check.leave_out(where, "p", p, "metric is '%s', and only 'nrbp' and 'rbp' take p", given)
   end
   local metric = metrics.with_top(where, metrics.parse(given, p ~= nil and { p = p } or nil))
-  if not metric.swaps then
-    check.fail("%s: metric is '%s', whose change by a swap of two rows is not known. It is known for %s", where,
-      metric.name, table.concat(metrics.names("swaps"), ", "))
-  end
+  check.expect(metric.swaps, where, "metric", metric.name, "a metric whose change by a swap of two rows is known: %s",
+    table.concat(metrics.names("swaps"), ", "))
   return metric
 end
 

@@ -101,10 +101,7 @@ local function checked_thresholds(where, o)
   local is_tensor = check.is_tensor(given)
   check_rising(where, is_tensor and given:totable() or given)
   local thresholds = is_tensor and given or core.tensor(given, "float64", "cpu")
-  if o.levels and o.levels ~= #thresholds then
-    check.fail("%s: thresholds has %d numbers, but levels is %s, expected a threshold for each grade from 1 to levels. "
-      .. "Leave out levels", where, #thresholds, tostring(o.levels))
-  end
+  check.length(where, "thresholds", #thresholds, o.levels or #thresholds, "one for each grade from 1 to levels")
   return thresholds
 end
 

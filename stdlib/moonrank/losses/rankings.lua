@@ -177,10 +177,8 @@ function M.pl_rank(options)
   local where = "mr.losses.pl_rank"
   local o = pl_rank_options:read(where, options)
   local metric = metrics.with_top(where, metrics.parse(o.metric))
-  if not metric.tables and not core.sums_over_rows(metric) then
-    check.fail("%s: metric is '%s', expected a sum over rows of a gain times a discount of the rank, such as "
-      .. "'ndcg@10'. mr.losses.policy_gradient takes every metric", where, metric.name)
-  end
+  check.expect(metric.tables or core.sums_over_rows(metric), where, "metric", metric.name, "a sum over rows of a gain "
+    .. "times a discount of the rank, such as 'ndcg@10'. mr.losses.policy_gradient takes every metric")
   return made("pl_rank", metric, o, function(scores, lists, bound)
     local ranks, gains, discounts, factors = table.unpack(terms_of(metric, scores, lists))
     local slope = slopes(bound, metric, scores, lists)

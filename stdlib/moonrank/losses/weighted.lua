@@ -32,9 +32,8 @@ local function discount(ranks) return log2 / (ranks + 1):log() end
 -- Returns the gain of each row, 2^grade - 1, times the row's weight, in float64.
 local function weighted_gains(lists, weights)
   local grades = core.grades(lists)
-  if #grades > 0 and grades[#grades] > 1000 then
-    check.fail("lists: a row has the grade %g, whose gain is too large. Expected at most 1000", grades[#grades])
-  end
+  local most = grades[#grades] or 0
+  check.expect(most <= 1000, "lists", "the largest grade", most, "at most 1000, because its gain would be too large")
   return weights:double() * (2 ^ lists:to("float64").relevance:to(weights.device) - 1)
 end
 

@@ -294,10 +294,8 @@ end
 ---@param metric mr.Metric
 ---@return mr.Metric
 function M.with_top(where, metric)
-  if metric.lacks_top then
-    check.fail("%s: metric '%s' needs the largest grade, as in metric = mr.metrics.%s{top = 4}", where, metric.name,
-      metric.base)
-  end
+  check.expect(not metric.lacks_top, where, "metric", metric.name,
+    "a metric with the largest grade, such as mr.metrics.%s{top = 4}", metric.base)
   return metric
 end
 

@@ -295,9 +295,7 @@ function M.restore(texts, by_name)
   for name, text in pairs(texts) do
     if name ~= "kind" then given[name] = math.tointeger(tonumber(text)) or tonumber(text) or text end
   end
-  local o = in_file[kind]:read("the file", given)
-  local ok, found = check.attempt(read[kind], o, by_name)
-  return ok and found or check.fail("%s", check.reason(found))
+  return check.within("the file", read[kind], in_file[kind]:read("the file", given), by_name)
 end
 
 return M

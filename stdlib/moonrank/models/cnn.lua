@@ -59,10 +59,8 @@ return {
     models.check_batch("cnn", batch, { "features" }, self["layer1.weight"].device)
     local o, x = self.options, batch.features
     local rows, pixels = #x, o.channels * o.height * o.width
-    if x:size(2) ~= pixels then
-      check.fail("the network takes %d x %d x %d pixels, but the batch has %d features", o.channels, o.height, o.width,
-        x:size(2))
-    end
+    check.expect(x:size(2) == pixels, "model cnn", "the number of features", x:size(2), "%d: %d x %d x %d pixels",
+      pixels, o.channels, o.height, o.width)
     x = x:reshape(rows, o.channels, o.height, o.width)
     for i = 1, #o.filters do
       x = x:conv2d(self[("convolution%d.weight"):format(i)],

@@ -109,16 +109,13 @@ end
 -- Raises an error unless a script's `forward` returned one score per row, with the parameters' dtype.
 local function check_scores(self, scores, batch)
   local where, rows = "model " .. self.kind, batch.lists.rows
-  check.expect(check.is_tensor(scores), where, "the result of forward", scores, "a tensor of one score per row")
-  local found, first = scores:shape(), self._parameters[1]
-  if #found ~= 1 or found[1] ~= rows then
-    check.fail("%s: forward returned sizes {%s}, expected {%d}, one score per row%s", where, table.concat(found, ", "),
-      rows, scores:numel() == rows and (": scores:reshape(%d)"):format(rows) or "")
+  if not check.is_tensor(scores) or scores.dims ~= 1 or #scores ~= rows then
+    check.expect(false, where, "the result of forward", scores, "a tensor of shape {%d}, one score per row%s", rows,
+      check.is_tensor(scores) and scores:numel() == rows and (": scores:reshape(%d)"):format(rows) or "")
   end
-  if scores.dtype ~= first.dtype then
-    check.fail("%s: forward returned %s scores, expected %s like the model's parameters. Convert them: scores:to('%s')",
-      where, scores.dtype, first.dtype, first.dtype)
-  end
+  local found, expected = scores.dtype, self._parameters[1].dtype
+  check.expect(found == expected, where, "the type of the scores by forward", found,
+    "'%s' like the model's parameters. Convert them: scores:to('%s')", expected, expected)
   if batch.training and not scores.tracked then
     check.fail("%s: the scores do not depend on the model's parameters, so training would change nothing", where)
   end
@@ -290,10 +287,8 @@ function Model:put(by_name)
   local names, values = self:state()
   for i, name in ipairs(names) do
     local what = ("by_name['%s']"):format(name)
-    check.expect(check.is_tensor(by_name[name]), "model:put", what, by_name[name], "a tensor")
-    if described(by_name[name]) ~= described(values[i]) then
-      check.fail("model:put: %s is %s, expected %s", what, described(by_name[name]), described(values[i]))
-    end
+    local found, expected = check.found(by_name[name]), check.found(values[i])
+    check.expect(found == expected, "model:put", what, by_name[name], expected)
   end
   for i, name in ipairs(self._names) do
     core.restore(self._parameters[i], by_name[name]:to(self._parameters[i].device))
@@ -331,9 +326,9 @@ function Model:gradcheck(batch, options)
   M.check_batch(self.kind, batch, self._reads)
   local worst = 0
   for i, name in ipairs(self._names) do
-    if self._parameters[i].dtype ~= "float64" then
-      check.fail("gradcheck: parameter '%s' is float32, expected float64. Call model:double() before", name)
-    end
+    local dtype = self._parameters[i].dtype
+    check.expect(dtype == "float64", "gradcheck", ("the type of parameter '%s'"):format(name), dtype,
+      "'float64'. Call model:double() before")
     local function at(x)
       local view = setmetatable({ [name] = x }, { __index = self._view, __newindex = function() end })
       return self._forward(view, batch)

@@ -65,9 +65,9 @@ end
 function M.check_storable(where, name, value)
   local kind = type(value)
   local is_text = kind == "string" and utf8.len(value)
-  if kind == "boolean" or is_text or check.is_finite(value) or M.are_integers(value) then return end
-  check.fail("%s: option %s is %s, which the file of a model cannot hold. Pass a finite number, a text in UTF-8, "
-    .. "true or false, or a table of integers", where, name, check.found(value))
+  local is_storable = kind == "boolean" or is_text or check.is_finite(value) or M.are_integers(value)
+  check.expect(is_storable, where, "option " .. name, value,
+    "a finite number, a text in UTF-8, true or false, or a table of integers, which a model's file can hold")
 end
 
 -- Returns the type of an option whose default value is `default`. A default that is an integer gives the type "number".

@@ -7,24 +7,15 @@ local M = {}
 
 -- Returns the names of `tensors` in the order `order`, which must contain each name once. Without `order`, sorts them.
 local function ordered(where, tensors, order)
-  local known, names = {}, order or {}
-  for name in pairs(tensors) do
-    known[name] = true
-    if not order then names[#names + 1] = name end
-  end
-  if not order then table.sort(names) end
+  local names = check.names(tensors)
+  if not order then return names end
+  local what = "the second result, the order of the tensors' names,"
+  local places = check.distinct(where, what, order)
   for _, name in ipairs(names) do
-    if not known[name] then
-      check.fail("%s: the order of names contains '%s', which is not the name of a tensor, or contains it twice", where,
-        tostring(name))
-    end
-    known[name] = nil
+    if not places[name] then check.fail("%s: %s lacks '%s'. Name every tensor in it", where, what, name) end
   end
-  if next(known) then
-    check.fail("%s: the second result, the order of the tensors' names, lacks '%s'. Name every tensor of the first "
-      .. "result", where, next(known))
-  end
-  return names
+  for i, name in ipairs(order) do check.choice(where, ("entry %d of %s"):format(i, what:sub(1, -2)), name, names) end
+  return order
 end
 
 local check_result = arguments{ "the result", "table", expected = "a table of tensors by name" }
@@ -72,11 +63,10 @@ function M.check_leaves(where, names, values, dtype)
   local first = values[1]
   check.not_empty(where, "the result", values, "tensor by name")
   for i, x in ipairs(values) do
-    check.expect(x.dtype ~= "int64", where, ("the type of '%s'"):format(names[i]), x.dtype, "float32 or float64")
-    if dtype and x.dtype ~= dtype then
-      check.fail("%s: tensor '%s' is %s, but the model's option dtype is %s. Pass {dtype = options.dtype} to the "
-        .. "function that makes the tensor", where, names[i], x.dtype, dtype)
-    end
+    local what = ("the type of '%s'"):format(names[i])
+    check.expect(x.dtype ~= "int64", where, what, x.dtype, "float32 or float64")
+    check.expect(not dtype or x.dtype == dtype, where, what, x.dtype, "'%s', which is the model's option dtype. Pass "
+      .. "{dtype = options.dtype} to the function that makes the tensor", dtype)
     if x.dtype ~= first.dtype or x.device ~= first.device then
       check.fail("%s: tensor '%s' is %s on %s, but '%s' is %s on %s, expected one type and one device", where, names[i],
         x.dtype, x.device, names[1], first.dtype, first.device)

@@ -36,8 +36,7 @@ function Recommendations:of(user)
     end
     at = at + sizes[i]
   end
-  check.fail("there are no recommendations for user %s, because model:recommend was not called for this user",
-    tostring(user))
+  check.expect(false, "recommendations:of", "user", user, "a user for whom model:recommend was called")
 end
 
 -- Returns a table with one row for each item that is recommended to one of the first `count` users.

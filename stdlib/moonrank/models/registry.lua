@@ -29,7 +29,8 @@ local definition_options = declare("mr.models.Definition", {
     help = "returns tensors of the type dtype by name, and the order of their names (default: sorted)" },
   { "buffers", "fun(options: table): table<string, mr.Tensor>",
     help = "returns tensors by name that forward keeps from batch to batch and training does not update" },
-  { "forward", "fun(self: table, batch: mr.Batch): mr.Tensor", shown = "inner products of `vectors`",
+  { "forward", "fun(self: table, batch: mr.Batch): mr.Tensor", required_without = "vectors",
+    shown = "inner products of `vectors`", expected = "a function(self, batch) that returns one score per row",
     help = "returns one score per row; self has parameters, buffers and `options` by name; buffers may be assigned" },
   { "vectors", "fun(self: table): mr.Tensor, mr.Tensor, mr.Tensor?",
     help = "returns vectors [users, width] and [items, width], and maybe biases [items], whose inner products plus "
@@ -93,10 +94,6 @@ local function checked(name, given)
   local where = "mr.models.define"
   check.new_name(where, name, known[name] and known[name].built_in and "a model of the library" or nil)
   local definition = definition_options:read(where, given)
-  if not definition.forward and not definition.vectors then
-    check.fail("%s: forward is missing. Pass forward = function(self, batch) ... end, which returns one score per row, "
-      .. "or vectors", where)
-  end
   definition.name, definition.built_in = name, false
   return definition
 end
@@ -153,9 +150,7 @@ function M.restore(texts, by_name)
   if not definition then
     local kinds = check.names(baselines.kinds)
     for kind in pairs(known) do kinds[#kinds + 1] = kind end
-    table.sort(kinds)
-    check.fail("the kind of model in the file is %s, expected one of: %s. mr.models.define defines others",
-      check.found(texts.kind), table.concat(kinds, ", "))
+    check.choice("the file", "the kind of model", texts.kind, kinds, "a kind that mr.models.define defines")
   end
   local options, entries, rows = {}, 65536, options_by_definition[definition].by_name
   for name, text in pairs(texts) do

@@ -87,15 +87,12 @@ function M.ridge(options)
   local centred_x, centred_y, mean_x, mean_y = centred(o, x, y)
   local weights
   if o.alpha == 0 then
-    if #y < x:size(2) then
-      check.fail("%s: %d rows do not determine the weights of %d features, expected alpha above 0", where, #y,
-        x:size(2))
-    end
+    local width = x:size(2)
+    check.expect(#y >= width, where, "alpha", 0, "above 0, because %d rows do not determine the weights of %d features",
+      #y, width)
     local found, _, _, rank = core.least_squares(centred_x, centred_y)
-    if rank < x:size(2) then
-      check.fail("%s: %d of %d features depend linearly on the others, expected alpha above 0", where, x:size(2) - rank,
-        x:size(2))
-    end
+    check.expect(rank == width, where, "alpha", 0, "above 0, because %d of %d features depend linearly on the others",
+      width - rank, width)
     weights = found
   else
     weights = solver.ridge(centred_x, centred_y, o.alpha)

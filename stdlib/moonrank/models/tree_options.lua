@@ -1,6 +1,5 @@
 -- Declares the options of mr.models.trees and the XGBoost parameters that these options set. Also says, for each
 -- objective of XGBoost, which grades it accepts and which loss the history of mr.fit shows.
-local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local model_options = require "moonrank.models.options"
@@ -140,11 +139,7 @@ end
 function M.read(texts)
   local options = {}
   for name, text in pairs(texts) do
-    if name ~= "kind" then
-      local row = tree_options.by_name[name]
-      if not row then check.fail("the file has the unknown option '%s' of mr.models.trees", core.safe_text(name)) end
-      options[name] = model_options.from_text(text, row)
-    end
+    if name ~= "kind" then options[name] = model_options.from_text(text, tree_options.by_name[name]) end
   end
   local o = M.checked(options)
   check.expect(o.features, "the file", "the number of features", nil, "an integer")

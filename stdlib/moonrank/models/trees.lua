@@ -20,8 +20,7 @@ local Trees = check.class("mr.Trees")
 ---Makes a model that has no trees yet; mr.fit grows them. It is an error if the XGBoost library is missing.
 function M.new(options)
   local o = tree_options.checked(options)
-  local there, why = pcall(core.xgboost_version)
-  if not there then check.fail("mr.models.trees: %s", check.reason(why)) end
+  check.within("mr.models.trees", core.xgboost_version)
   return setmetatable({ kind = "trees", config = o, repeats = false, _booster = false, _rounds = 0, _kept = {} }, Trees)
 end
 
@@ -39,13 +38,11 @@ end
 ---the same features is used again.
 function Trees:_matrix(features)
   if self._kept[features] then return self._kept[features] end
-  if not check.is_tensor(features) or features.dims ~= 2 then
-    check.fail("trees score features {rows, columns}, but the batch has %s",
-      features and "features of another form" or "no features")
-  end
-  if self.config.features and features:size(2) ~= self.config.features then
-    check.fail("the trees were grown on %d features, but the batch has %d", self.config.features, features:size(2))
-  end
+  check.expect(check.is_tensor(features) and features.dims == 2, "model trees", "batch.features", features,
+    "a tensor {rows, columns}")
+  local width, expected = features:size(2), self.config.features
+  check.expect(not expected or width == expected, "model trees", "the number of features", width,
+    "%d, on which the trees were grown", expected)
   return core.tree_data(features, nil, self.config.threads)
 end
 

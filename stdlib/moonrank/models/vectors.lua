@@ -64,11 +64,8 @@ end
 -- Raises an error unless a script's `forward` returns the inner products of its vectors, for a few rows.
 local function check_products(model, users, items)
   local batch = sample(users, items, users.device)
-  local ok, scores = check.attempt(model, batch)
-  if not ok then
-    check.fail("model %s: vectors needs a function forward that scores users and items, but forward failed: %s",
-      model.kind, check.retold(scores))
-  end
+  local failed = "model %s: vectors needs a function forward that scores users and items, but forward failed"
+  local scores = check.within(failed:format(model.kind), model, batch)
   local products = batch.lists:factor_scores(users, items, batch.users, batch.items):double():totable()
   local of_user, of_item = batch.row_users:to("cpu"):totable(), batch.items:to("cpu"):totable()
   local size_of_user, size_of_item = users:row_dot(users):sqrt(), items:row_dot(items):sqrt()

@@ -10,23 +10,18 @@ local longest <const> = 1000  -- largest length of a tensor's name, in bytes
 -- name of the file format in the metadata of safetensors files that save_tensors writes
 local format <const> = "moonrank tensors 1"
 
-local endings <const> = "'.safetensors', '.npz' (several tensors) or '.npy' (one tensor)"
+local endings <const> = { safetensors = true, npz = true, npy = true }
 
-local check_path = arguments{ "path", "string" }
+local check_path = arguments{ "path", "string", accept = function(path) return endings[path:match "%.(%w+)$"] end,
+  expected = "a text that ends in '.safetensors', '.npz' (several tensors) or '.npy' (one tensor). Files of pickle are "
+    .. "not read, because reading them would run code" }
 local check_array = arguments{ "tensors", "mr.Tensor", class = "mr.Tensor",
   expected = "one tensor for an .npy file. Several tensors fit into .npz or .safetensors" }
 local check_tensors = arguments{ "tensors", "table", accept = function(value) return not getmetatable(value) end,
   expected = "a table of tensors by name: {scores = scores}" }
 
 -- Returns the ending of a path: "safetensors", "npz" or "npy".
-local function ending_of(where, path)
-  check_path(where, path)
-  local ending = path:match "%.(%w+)$"
-  if ending == "safetensors" or ending == "npz" or ending == "npy" then return ending end
-  local pickled = ending == "pt" or ending == "pth" or ending == "pkl" or ending == "pickle"
-  check.fail("%s: the file is '%s', expected a name that ends in %s%s", where, core.safe_text(path), endings,
-    pickled and ". Files of pickle are not read, because reading them would run code" or "")
-end
+local function ending_of(where, path) return check_path(where, path):match "%.(%w+)$" end
 
 local function by_name(names, tensors)
   local out = {}

@@ -86,11 +86,7 @@ M.functions = {}
 ---@return string bytes       the result
 ---@return mr.Tensor[] arrays
 function M.call(name, bytes, arrays)
-  local f = M.functions[name]
-  if not f then
-    check.fail("moonrank_call: the function is '%s', expected one of: %s", core.safe_text(name),
-      table.concat(check.names(M.functions), ", "))
-  end
+  local f = M.functions[name] or check.choice("moonrank_call", "the function", name, check.names(M.functions))
   local value, out = f(received(#bytes > 0 and frame.unpack(bytes) or nil, arrays), arrays)
   out = out or {}
   return frame.pack(sent(value, out, 0)), out
@@ -164,8 +160,8 @@ local function loss_of(text, options, learns)
     if options.bound then of_argument("bound", bounds.resolve, options.bound) end
     if type(options.metric) == "string" then of_argument("metric", metric_names.parse, options.metric) end
     for option, why in next, only_fit do
-      if options[option] and not (learns and option == "learn") then
-        check.fail("mr.losses.%s: %s is given, but %s. Leave it out", name, option, why)
+      if not (learns and option == "learn") then
+        check.leave_out("mr.losses." .. name, option, options[option] or nil, why)
       end
     end
     local loss = check.choice("loss", "name", name, mr.losses.names()) and mr.losses[name](options)
@@ -176,10 +172,8 @@ local function loss_of(text, options, learns)
   local chunk, why = load("local mr = require 'moonrank' return " .. text, "=loss", "t")
   if not chunk then check.fail("loss: '%s' is neither a name nor a Lua expression (%s)", core.safe_text(text), why) end
   local loss = chunk()
-  if not (type(loss) == "table" and check.field(loss, "mean") and check.field(loss, "bound_name")) then
-    check.fail("loss: '%s' is a %s, expected a loss such as mr.losses.ndcg{}", core.safe_text(text), check.kind(loss))
-  end
-  return loss
+  local is_loss = type(loss) == "table" and check.field(loss, "mean") and check.field(loss, "bound_name")
+  return check.expect(is_loss, "loss", ("'%s'"):format(core.safe_text(text)), loss, "a loss such as mr.losses.ndcg{}")
 end
 
 -- Runs a Lua script, in which the table `mr` and the given variables are defined. Globals that the script sets remain
@@ -261,7 +255,7 @@ end
 ---@return mr.Tensor? parameters     the loss's own parameters after the call, which may have changed them
 ---@return mr.Tensor? parameter_gradient
 function M.step(loss, lists, scores, reduction, wants_gradient, seed, draw_again, row_weights, list_weights, parameters)
-  if not kept[loss] then check.fail("moonrank_loss_step: loss is %s, expected the number of a kept loss", loss) end
+  check.expect(kept[loss], "moonrank_loss_step", "loss", loss, "the number of a kept loss")
   loss, lists = kept[loss], kept[lists] or lists
   if row_weights or list_weights then lists = lists:weighted{ weights = row_weights, list_weights = list_weights } end
   if parameters then set_parameters(loss, parameters) end

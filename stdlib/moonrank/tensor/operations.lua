@@ -148,12 +148,9 @@ local convolution_options = declare("mr.ConvolutionOptions", {
 function tensor:conv2d(weight, options)
   local o = convolution_options:read("conv2d", options)
   local of, by = core.shape(self), core.shape(weight)
-  if #of ~= 4 or #by ~= 4 then
-    check.fail("conv2d: shapes {%s} and {%s}, expected four dimensions: {pictures, channels, height, width} and "
-      .. "{outputs, channels, height, width}", table.concat(of, ", "), table.concat(by, ", "))
-  elseif of[2] ~= by[2] then
-    check.fail("conv2d: shapes {%s} and {%s}, expected equal numbers of channels, the second dimension of both",
-      table.concat(of, ", "), table.concat(by, ", "))
+  if #of ~= 4 or #by ~= 4 or of[2] ~= by[2] then
+    check.fail("conv2d: shapes {%s} and {%s}, expected {pictures, channels, height, width} and {outputs, channels, "
+      .. "height, width} with equal numbers of channels", table.concat(of, ", "), table.concat(by, ", "))
   end
   local window, stride, padding = { by[3], by[4] }, pair(o.stride), pair(o.padding)
   local length = by[2] * by[3] * by[4]

@@ -122,9 +122,8 @@ function makers.sobol(space, seed, options)
   local o = no_options:read("sampler sobol", options)
   local shifts = {}
   for _, entry in ipairs(space:entries()) do
-    if entry.slot > sobol_dimensions then
-      check.fail("sampler sobol: the space has %d parameters, expected at most %d", #space:entries(), sobol_dimensions)
-    end
+    check.expect(entry.slot <= sobol_dimensions, "sampler sobol", "the number of parameters", #space:entries(),
+      "at most %d", sobol_dimensions)
     -- parameters of one name under different conditions need different shifts, so the slot (index in the space) is in
     -- the key
     local u = M.random(seed, 0, ("%d %s"):format(entry.slot, entry.name), 1)[1]

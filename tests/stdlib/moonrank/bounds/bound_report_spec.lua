@@ -155,5 +155,6 @@ it("mr.bounds.plot draws a panel per bound and NSR, and a line per number of rel
   local many = mr.bounds.plot({ "minmax", "expectation" },
     { metric = "nrbp_loss", nsr = { 1, 2, 3 }, relevant = { 5, 10 } })
   check(tostring(many):find("6 panels", 1, true), tostring(many))
-  raises(function() mr.bounds.plot("minmax", { nsr = {} }) end, "nsr", "bound")
+  raises(function() mr.bounds.plot("minmax", { nsr = {} }) end, "nsr", "empty")
+  raises(function() mr.bounds.plot{} end, "bound", "empty")
 end)
