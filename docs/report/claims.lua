@@ -197,9 +197,10 @@ followed by a command of the table without `moonrank`, makes one file.
 | file | command | numerics version, date | cells | with an interval | intervals by | runs behind a value |
 |---|---|---|---|---|---|---|
 %s
-## Results files that are still to be made
+## Statements that wait for their file
 
-The command makes the file.
+The command makes the file. Other sections of `scripts/all.lua` without a file, such as recipes of
+sigir21 that train for hours, have no statement.
 
 %s
 ]]

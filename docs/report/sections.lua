@@ -16,7 +16,10 @@ function M.call(path, words)
   local own, was = { [0] = path, table.unpack(words) }, arg
   for i = -1, -16, -1 do own[i] = arg[i] end
   rawset(_G, "arg", own)
-  local ok, found = xpcall(definitions.apart, debug.traceback, function() return dofile(path) end)
+  local function traced(problem)
+    return tostring(problem):find "interrupted$" and problem or debug.traceback(problem)
+  end
+  local ok, found = xpcall(definitions.apart, traced, function() return dofile(path) end)
   rawset(_G, "arg", was)
   if not ok then error(found, 0) end
   return found

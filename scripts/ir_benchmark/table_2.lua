@@ -12,7 +12,8 @@ local args = mr.experiment.args({
   sets = { default = { "health", "gowalla" }, choices = { "folder", table.unpack(names) }, help = "which data sets" },
   folder = { path = "folder", default = "",
     help = "for --sets folder: it has train.tsv and test.tsv, a line of names and then lines of user, tab and item" },
-  like = { default = "health", choices = names, help = "the data set whose hyperparameters --sets folder has" },
+  like = { type = "string", choices = names, shown = "health",
+    help = "the data set whose hyperparameters --sets folder has" },
   losses = { default = protocol.losses, choices = protocol.losses, help = "which losses" },
   seeds = { default = { 1 }, least = 1, distinct = true, help = "seeds of models, validation parts and negatives" },
   epochs = { default = protocol.epochs, least = 1, help = "epochs of a training" },
@@ -23,14 +24,15 @@ local args = mr.experiment.args({
 if (args.folder ~= "") ~= (table.concat(args.sets, " "):find "folder" ~= nil and not args.smoke) then
   mr.exit(2, "--folder: expected a folder with train.tsv and test.tsv with --sets folder, and none with --smoke")
 end
+if args.like and args.folder == "" then mr.exit(2, "--like: has no effect without --sets folder") end
 
 -- Opens a data set. Returns the set, a name for its runs, and the published hyperparameters of its trainings (`how`).
 local function open(name)
   local of, title = published[name], args.folder:match "([^/]*)/*$"
   local set = args.smoke and protocol.made_up(name) or not of and protocol.open(title, args.folder)
     or protocol.open(of.title, mr.experiment.place(args, "ir-benchmark/" .. of.folder))
-  return { set = set, name = of and name or "folder " .. title, how = of or published[args.like],
-    like = not of and args.like or nil }
+  return { set = set, name = of and name or "folder " .. title, how = of or published[args.like or "health"],
+    like = not of and (args.like or "health") or nil }
 end
 
 -- Makes or reads the run of a loss and a seed on a data set.

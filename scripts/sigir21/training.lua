@@ -72,7 +72,8 @@ function M.compared(args, set, trainings)
       table.unpack(found.columns) }, legend = found.legend .. [[
 NSR: negative sampling ratio; chosen by: metric that chose the epoch; nDCG, AP, RR, RBP(0.95): on test.]] }
   local agreement = experiment.agreement(models, { fields = { "ndcg" }, difference = protocol.close })
-  local text = ("The %d models are trained %s."):format(#models, M.recipes[trainings[1].recipe].title)
+  local text = ("The %d models are trained %s%s."):format(#models, M.recipes[trainings[1].recipe].title,
+    args.epochs > 0 and (", but for %d epochs"):format(args.epochs) or "")
   local section = experiment.finish(args, nil, table.concat({ text, experiment.so_far(args) }, " "),
     table.unpack(found.table and { found.table, all } or { all }))
   section.agreement, section.finding = agreement, agreement and "nDCG on test: " .. agreement.text

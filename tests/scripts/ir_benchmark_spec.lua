@@ -359,6 +359,29 @@ it("train continues a trial that was stopped after its last epoch", function()
   end
 end)
 
+local golden_path = "../shared/golden/ir_benchmark.json"
+-- names of hyperparameters in this library, by their names in the reference file
+local names_of = { BPR = { lr = "rate", wd = "decay" }, LLPAUC = { lr = "rate", alpha = "alpha", beta = "beta" },
+  SL = { lr = "rate", tau = "tau" }, BSL = { lr = "rate", tau1 = "tau1", tau2 = "tau2" },
+  PSL = { lr = "rate", tau = "tau_star" },
+  ["SL@20"] = { lr = "rate", tau_d = "tau", tau_w = "tau_beta", T_beta = "every" } }
+
+it("hyperparameters and printed numbers of Health and Gowalla are those of the reference file", function()
+  local file = io.open(golden_path)
+  if not file then return test.skip(golden_path .. " is not there") end
+  file:close()
+  local golden = dofile("tests/support/json.lua").read(golden_path)
+  for data, of in pairs(golden.hyperparameters) do
+    for _, loss in ipairs(protocol.losses) do
+      local printed, own = golden.recall_ndcg_at_20[data].MF[loss], published[data][loss]
+      equal(own.printed, printed, data .. ", " .. loss)
+      for name, value in pairs(of.MF[loss]) do
+        equal(own[names_of[loss][name]], value, ("%s of %s, %s"):format(name, loss, data))
+      end
+    end
+  end
+end)
+
 it("every loss has published hyperparameters and numbers on every data set", function()
   for name, of in pairs(published) do
     for _, loss in ipairs(protocol.losses) do

@@ -212,6 +212,35 @@ it("models.rows take the epoch and rate that the model's own metric chose for ea
   equal(seen, 3 * 7 * 2)  -- models, metrics, splits
 end)
 
+it("models.rows choose a rate for each NSR, kind of loss and split", function()
+  local models = dofile "scripts/sigir21/models.lua"
+  local trainings, asked = {}, { { 1, "listwise" }, { 2, "listwise" }, { 2, "lambda" } }
+  for _, each in ipairs(asked) do
+    for _, rate in ipairs{ 0.1, 1 } do trainings[#trainings + 1] = { nsr = each[1], kind = each[2], rate = rate } end
+  end
+  with(models.training, "trainings", function() return trainings end, function()
+    with(models, "set", function() return {} end, function()
+      with(models, "rows_of", function(_, _, o)
+        local rows = {}
+        for split = 0, 1 do
+          rows[split + 1] = { dataset = "made", split = split, nsr = o.nsr, kind = o.kind, loss = "ndcg",
+            metric = "ndcg", lr = o.rate, chosen_by = o.rate == (split == 0 and 0.1 or 1) and 0.9 or 0.2, score = 0.5 }
+        end
+        return rows
+      end, function()
+        local found, expected = {}, {}
+        for i, row in ipairs(models.rows{ sets = { "made" } }) do
+          found[i] = { row.nsr, row.kind, row.split, row.lr }
+        end
+        for _, each in ipairs(asked) do
+          for split = 0, 1 do expected[#expected + 1] = { each[1], each[2], split, split == 0 and 0.1 or 1 } end
+        end
+        equal(found, expected)
+      end)
+    end)
+  end)
+end)
+
 it("models.rows_of has no rows of a training whose scores are NaN", function()
   local folder = sweeps.new_folder()
   local models, args = made_runs(folder, function(o)
