@@ -66,7 +66,8 @@ local function softmax_bounds(data)
     return ([[
 On %s, of %d bounded softmax losses (SL and SL@20, one seed, short trainings) %s are significantly better than the loss
 without a bound and %s significantly worse. The min-max bound changes nothing here. SL@20 is significantly better than
-SL under %s of %d bounds, no bound included, and significantly worse under %s.]]):format(data, of, none(better), none(worse), none(ahead), all, none(behind))
+SL under %s of %d bounds, no bound included, and significantly worse under %s.]]):format(
+      data, of, none(better), none(worse), none(ahead), all, none(behind))
   end
 end
 
