@@ -211,7 +211,7 @@ class TorchLoss:
         """The generalised binary cross entropy gBCE (Petrov & Macdonald 2023) for sampled negatives.
 
         catalogue: number of items from which the other rows were drawn, the relevant item included (from 2 to
-                   1000000000000; default the rows of the list)
+                   1000000000000; default the rows of the list; of interactions, mr.fit's catalogue)
         t:         calibration: 0 is the binary cross entropy, 1 corrects fully for the sampling (from 0 to 1;
                    default 0.75)
         metric:    metric whose bounds are used (default "ap")
@@ -1071,7 +1071,7 @@ class TreeObjective:
         """The generalised binary cross entropy gBCE (Petrov & Macdonald 2023) for sampled negatives.
 
         catalogue: number of items from which the other rows were drawn, the relevant item included (from 2 to
-                   1000000000000; default the rows of the list)
+                   1000000000000; default the rows of the list; of interactions, mr.fit's catalogue)
         t:         calibration: 0 is the binary cross entropy, 1 corrects fully for the sampling (from 0 to 1;
                    default 0.75)
         metric:    metric whose bounds are used (default "ap")
