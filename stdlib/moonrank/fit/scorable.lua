@@ -4,6 +4,7 @@ local candidates = require "moonrank.data.candidates"
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 local models = require "moonrank.models.model"
+local objectives = require "moonrank.fit.objective"
 local random = require "moonrank.tensor.random"
 local tensors = require "moonrank.tensor"
 local vectors = require "moonrank.models.vectors"
@@ -44,12 +45,20 @@ local function misfit(model, role, data)
   end
 end
 
--- Lets the model score the first list of `data`, the only check of a model that a script defined.
+-- Lets the model score the first list of `data`, the only check of a model that a script defined. If `data` chooses
+-- the epoch, the loss of this list is computed, too: a loss may need what only train has, such as probabilities of
+-- draws.
 local function try(plan, role, data)
   local batch = data:batches{ size = 1 }()
   if not batch then return end
   local _ <close> = random.scope(plan.seed, "first list of " .. role)
   check.within("mr.fit: the model cannot score " .. role, tensors.no_grad, function() plan.model(batch) end)
+  if plan.selection.data ~= data then return end
+  check.within("mr.fit: the loss on the option " .. role, tensors.no_grad, function()
+    local objective = objectives.of(plan, data)
+    objective:prepare(batch)
+    objective:loss(objective.scores(batch), batch.lists, false)
+  end)
 end
 
 -- Raises an error if grades in `data` have gains that are too large for the loss or for a metric.
