@@ -3,6 +3,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
+local blocks = require "moonrank.losses.list_blocks"
 local list_stats = require "moonrank.bounds.list_stats"
 local loss = require "moonrank.losses.loss"
 local metrics = require "moonrank.metrics.registry"
@@ -63,15 +64,28 @@ end
 -- Returns the constructor of a loss whose value is the sum of the costs of a list's pairs of rows.
 local function of_pairs(name, definition)
   local metric, cost = definition.metric or "wrong_pairs", definition.pairs
+  local function values_of(scores, lists, weights, found)
+    if found.count == 0 then return lists:sum(scores * 0) end
+    local difference = core.pair_differences(scores, lists, found.better, found.worse, found.lists)
+    local costs = check.one_per("pair", "mr.losses." .. name, cost(difference, found), found.count)
+    if weights then costs = core.times_slope(costs, weights:rows(found.better)) end
+    return found.lists:sum(costs)
+  end
+  -- A function that gets the pairs, too, may use the row numbers of the whole batch.
+  local takes = debug.getinfo(cost, "u")
+  local is_elementwise = takes.nparams == 1 and not takes.isvararg
+  -- Returns true if costs have derivatives only by the scores, and not also by tensors that the function captured.
+  local function is_of_scores(scores)
+    local one = cost(scores:detach():narrow(1, 1, 1))
+    return check.is_tensor(one) and not one.tracked
+  end
   return function(options)
     local o = pairs_options:read("mr.losses." .. name, options)
     local function values(scores, lists, weights)
-      local found = lists:pairs()
-      if found.count == 0 then return lists:sum(scores * 0) end
-      local difference = core.pair_differences(scores, lists, found.better, found.worse, found.lists)
-      local costs = check.one_per("pair", "mr.losses." .. name, cost(difference, found), found.count)
-      if weights then costs = core.times_slope(costs, weights:rows(found.better)) end
-      return found.lists:sum(costs)
+      if is_elementwise and blocks.are_needed(scores, lists) and is_of_scores(scores) then
+        return blocks.values(scores, lists, weights, values_of)
+      end
+      return values_of(scores, lists, weights, lists:pairs())
     end
     return loss.by_slope({ name = name, metric = metric, of = metric, counted = "wrong_pairs", values = values,
       row_weights = values }, o)

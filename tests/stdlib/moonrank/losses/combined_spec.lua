@@ -1,7 +1,7 @@
 -- Tests sums of losses, and losses that a script defines by costs of pairs or rows.
 local mr = require "moonrank"
 local test = require "moonrank.test"
-local it, near, check, equal, raises = test.it, test.near, test.check, test.equal, test.raises
+local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
 
 local lists = mr.lists{ { 0, 2, 1 }, { 1, 0 }, { 1 }, { 2, 2 } }
 local function scores(dtype)
@@ -178,4 +178,48 @@ it("mr.losses.define refuses what does not define one loss", function()
   raises(function() mr.losses.own_bad{}(scores(), lists) end, "own_bad", "pair", "4")
   mr.losses.define("own_bad", { rows = function() return 1 end })
   raises(function() mr.losses.own_bad{}(scores(), lists) end, "own_bad", "row", "8")
+end)
+
+describe("a script's loss of many pairs", function()
+  local sizes, grades = { 0, 600, 1, 700, 2, 500, 0, 40 }, {}
+  for l, n in ipairs(sizes) do
+    grades[l] = {}
+    for i = 1, n do grades[l][i] = (l * i * 7 + i // 3) % 5 end
+  end
+  local many = mr.lists(grades)
+  local x = mr.normal({ many.rows }, { seed = 8, dtype = "float64" })
+  local function cost(d) return (-d):sigmoid() ^ 2 * (-d):softplus() end
+  mr.losses.define("many_pairs_in_blocks", { pairs = function(d) return cost(d) end })
+  mr.losses.define("many_pairs_at_once", { pairs = function(d, _) return cost(d) end })
+
+  -- Returns values, and the derivatives of a weighted sum of them, of the loss `name`.
+  local function derived(name, o, weights)
+    local leaf = x:detach():requires_grad()
+    local values = mr.losses[name](o)(leaf, many, weights)
+    local upstream = mr.uniform({ many.count }, { seed = 3, dtype = "float64" })
+    ;(values * upstream):sum():backward()
+    return values:detach(), leaf.grad
+  end
+
+  it("is computed in blocks with the values and derivatives of all pairs at once", function()
+    check(many:pairs().count > 3 * 65536)
+    local weights = mr.uniform({ many.rows }, { seed = 4, dtype = "float64" })
+    for _, case in ipairs{ { {} }, { { bound = "minmax" } }, { {}, { weights = weights } } } do
+      local value, gradient = derived("many_pairs_in_blocks", table.unpack(case))
+      local expected, by = derived("many_pairs_at_once", table.unpack(case))
+      near(value, expected, { rtol = 1e-12, atol = 1e-12 })
+      near(gradient, by, { rtol = 1e-11, atol = 1e-11 })
+    end
+    local loss = mr.losses.many_pairs_in_blocks()
+    local value = mr.no_grad(function() return loss(x:detach():requires_grad(), many) end)
+    near(value, (derived("many_pairs_at_once")), { rtol = 1e-12 })
+    check(not value.tracked and not loss(x, many).tracked)
+  end)
+
+  it("has derivatives by tensors that its function captured", function()
+    local power = mr.tensor({ 2 }, { dtype = "float64" }):requires_grad()
+    mr.losses.define("many_pairs_of_power", { pairs = function(d) return (-d):softplus() * power end })
+    mr.losses.many_pairs_of_power()(x, many):sum():backward()
+    near(power.grad:item(), mr.losses.ranknet()(x, many):sum():item(), 1e-6)
+  end)
 end)
