@@ -45,7 +45,7 @@ function M.table(args, o)
     rows[i] = { name, o.means[name] }
     local of_folds = {}
     for _, part in ipairs(o.parts[i]) do
-      if part.count > 0 then of_folds[#of_folds + 1] = part.mean end
+      if part.count ~= 0 then of_folds[#of_folds + 1] = part.mean end
     end
     cells:note(i, "ndcg@10", experiment.over_runs(of_folds))
     if name ~= "by chance" and (not best or o.means[name] > o.means[best]) then best = name end

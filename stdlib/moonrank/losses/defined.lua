@@ -22,7 +22,7 @@ local definition_options = declare("mr.losses.Definition", {
   { "pairs", "fun(difference: mr.Tensor, pairs: mr.Pairs): mr.Tensor",
     excludes = { rows = true, direction = minimized, exact = minimized },
     help = "the cost of each pair of rows with grades y_i > y_j, from the differences s_i - s_j of their scores; a "
-      .. "list's loss is the sum over its pairs" },
+      .. "list's loss is the sum over its pairs. A function of the difference alone may get some pairs at a time" },
   { "rows", "fun(scores: mr.Tensor, relevance: mr.Tensor): mr.Tensor",
     excludes = { direction = minimized, exact = minimized },
     help = "the cost of each row, from its score and its grade; a list's loss is the mean over its rows" },

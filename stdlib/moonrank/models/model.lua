@@ -287,8 +287,8 @@ function Model:put(by_name)
   local names, values = self:state()
   for i, name in ipairs(names) do
     local what = ("by_name['%s']"):format(name)
-    local found, expected = check.found(by_name[name]), check.found(values[i])
-    check.expect(found == expected, "model:put", what, by_name[name], expected)
+    local value, expected = by_name[name], described(values[i])
+    check.expect(described(value) == expected, "model:put", what, value, expected)
   end
   for i, name in ipairs(self._names) do
     core.restore(self._parameters[i], by_name[name]:to(self._parameters[i].device))
