@@ -129,12 +129,7 @@ end
 -- Turns a list of columns, such as {"user", "item", false}, into numbers by name. Also returns their count.
 local function listed_columns(list)
   local where, at = "mr.data.interactions columns", {}
-  for name in pairs(list) do
-    if math.type(name) ~= "integer" then
-      check.fail("%s: the table has elements without names, and also the key '%s'. Pass either {\"user\", \"item\"} or "
-        .. "{user = ..., item = ...}", where, tostring(name))
-    end
-  end
+  check.sequence(where, "the table", list, 'expected either {"user", "item"} or {user = ..., item = ...}')
   for i = 1, #list do
     if list[i] ~= false then
       check.choice(where, ("entry %d"):format(i), list[i], { "user", "item", "rating", "timestamp" },

@@ -110,9 +110,7 @@ function M.images(folder, options)
   local found = find.path(folder)
   check.expect(find.is_folder(found), where, "folder", found, "a folder of images, not a file")
   local path = find.file(found, { o.labels })
-  if not path then
-    check.fail("%s: no %s in %s, expected a table of files and labels", where, core.safe_text(o.labels), found)
-  end
+  check.expect(path, where, "folder", found, "one with the table of files and labels, %s", check.found(o.labels))
   local names, paths, labels = labelled(path, found, columns)
   return new{ images = core.read_images(paths, sides[1], sides[2], o.grey), files = names,
     labels = core.tensor(labels, "float32", "cpu"), name = folder }
@@ -295,10 +293,9 @@ function Images:comparisons(options)
   local o = comparisons_options:read(where, options)
   local features, labels = features_of(self, where, o.features), core.numbers(self.labels)
   local order, before, total = ranked(labels, o.margin)
-  if o.pairs > total then
-    check.fail("%s: pairs is %d, but only %d pairs of %d images have labels that differ by more than margin = %g",
-      where, o.pairs, total, self.count, o.margin)
-  end
+  check.expect(o.pairs <= total, where, "pairs", o.pairs,
+    "at most %d, the number of pairs of %d images with labels that differ by more than margin = %g", total, self.count,
+    o.margin)
   local items, grades = {}, {}
   for i, number in ipairs(drawn_numbers(o.pairs, total, o.seed)) do
     local place, lower = pair_at(before, number)

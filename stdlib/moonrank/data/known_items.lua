@@ -2,7 +2,7 @@
 -- `known` of evaluations and recommendations.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
-
+local dataset = require "moonrank.data.dataset"
 local M = {}
 
 ---Values of the option `known`, which says which items a user already knows.
@@ -32,9 +32,7 @@ local function relevant_items(where, part, users, items)
     end
     return core.items_of_ratings(part.user, part.item, part.value, false, users, items)
   end
-  if not part.users or not part.items then
-    check.fail("%s: this dataset has no users and items: %s", where, tostring(part))
-  end
+  dataset.need(where, "the dataset", part, "users", "items")
   return core.user_items(part.lists, part.users, part.items, users, items)
 end
 

@@ -339,8 +339,9 @@ function Ratings:folds(options)
   local o = protocol.options(self, options)
   local kept = self:kept(o.grades)
   if kept.count == 0 then
-    check.fail("ratings:folds: no user has %d or more %s items%s", math.max(1, self.least),
-      o.grades and "rated" or "relevant", o.grades and "" or threshold_words(self))
+    check.expect(false, "ratings:folds", ("the number of users with %d or more %s items"):format(
+      math.max(1, self.least), o.grades and "rated" or "relevant"), 0,
+      "at least 1" .. (o.grades and "" or threshold_words(self)))
   end
   local valid = o.n and o.by ~= "user_time" and o.valid > 0 and o.n or 0
   if o.n and kept.longest - o.n <= valid then

@@ -294,8 +294,8 @@ it("fold:evaluate accepts a function from a batch to scores and rejects invalid 
   raises(function() fold:evaluate(nil, names) end, "model", "nil")
   local linear = mr.models.linear{ inputs = 3 }
   raises(function() fold:evaluate(linear, names) end, "scores", "features")
-  raises(function() fold:evaluate(mr.models.mf{ users = 40, items = 149 }, names) end, "fold", "149 items", "150")
-  raises(function() fold:evaluate(mr.models.mf{ users = 39, items = 150 }, names) end, "fold", "39 users", "40")
+  raises(function() fold:evaluate(mr.models.mf{ users = 40, items = 149 }, names) end, "fold", "items", "149", "150")
+  raises(function() fold:evaluate(mr.models.mf{ users = 39, items = 150 }, names) end, "fold", "users", "39", "40")
   raises(function() fold:evaluate(models.mf, "rr") end, "fold:evaluate", "metrics", "string")
   raises(function() fold:evaluate(models.mf, {}) end, "metrics", "empty")
 end)
