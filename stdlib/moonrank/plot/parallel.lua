@@ -96,7 +96,7 @@ local function read_axis(given, i)
   for k, value in ipairs(each.values) do
     if type(value) == "string" then names[value] = true
     elseif type(value) ~= "number" then
-      check.fail("%s: value %d of %s is a %s, expected a number or a text", where, k, who, type(value))
+      check.expect(false, where, ("value %d of %s"):format(k, who), value, "a number or a text")
     elseif scale.finite(value) then numbers[#numbers + 1] = value
     end
   end
