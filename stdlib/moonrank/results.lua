@@ -305,7 +305,7 @@ end
 function Results:per_list(number, name)
   local found = self._store:columns([[SELECT l.name, l.scores FROM lists l JOIN trials t ON t.id = l.trial
     WHERE t.study = ?1 AND t.number = ?2 ORDER BY l.name]], self.study.id, number)
-  if #found.name == 0 then check.fail("results:per_list: trial %s returned no values per list", tostring(number)) end
+  check.expect(#found.name > 0, "results:per_list", "number", number, "that of a trial that returned values per list")
   local own = {}
   for _, each in ipairs(found.name) do own[#own + 1] = each ~= "list" and each or nil end
   name = name or #own == 1 and own[1] or text.metric_of(self.study)
@@ -352,10 +352,7 @@ local check_sign = arguments({ "name", "string", expected = "the name of a colum
 function Results:sign(name, direction)
   check_sign("results:sign", name, direction)
   local own = direction or better.direction(self, name)
-  if not own then
-    check.fail("results: the direction of '%s' is not known. Pass direction = \"maximize\" or "
-      .. "direction = \"minimize\"", name)
-  end
+  check.expect(own, "results", "direction", own, '"maximize" or "minimize", because it is not known for \'%s\'', name)
   return own == "minimize" and -1 or 1
 end
 

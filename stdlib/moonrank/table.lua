@@ -29,8 +29,8 @@ function M.digits(format, value) return (format:format(value):gsub("^%-(0%.?0*)$
 local function formatted(format, value, column)
   local ok, text = pcall(M.digits, format, value)
   if not ok then
-    check.fail("mr.table: format %q of column '%s' cannot write %s, expected one such as '%%.4f'", format, column,
-      tostring(value))
+    check.expect(false, "mr.table", ("the format of column '%s'"):format(column), format,
+      "one that can write %s, such as '%%.4f'", tostring(value))
   end
   return text
 end

@@ -261,7 +261,7 @@ return {
   { code = "local y = loss:mean(scores, mr.tensor{1, 0, 0, 1, 0})", says = { "lists", "mr.Tensor" } },
   { code = "local y = loss:forward(scores, lists)", says = { "forward" }, instead = "loss(scores, lists)",
     gives = "mr.losses.ap{}(scores, lists)" },
-  { code = "local e = mr.evaluate(scores, lists, 'ndcg@10')", says = { "metrics", "string" }, instead = '{"ndcg@10"}' },
+  { code = "local e = mr.evaluate(scores, lists, 'ndcg@10')", says = { "metrics", "'ndcg@10'" }, instead = '{"ndcg@10"}' },
   { code = "local e = mr.evaluate(scores, lists, {'NDCG@2'})", says = { "NDCG@2" }, instead = "ndcg@2",
     runs = "mr.evaluate(scores, lists, {'ndcg@2'}).names[1]", gives = "'ndcg@2'" },
   { code = "local e = mr.evaluate(scores, lists, {'ndcg_10'})", says = { "ndcg_10" }, instead = "ndcg@10",

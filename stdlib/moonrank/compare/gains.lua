@@ -142,11 +142,11 @@ function M.make(comparison, options)
   for _, each in ipairs{ { "metric", name, metrics }, { "system", system, names }, { "other", other, names } } do
     check.choice(where, table.unpack(each))
   end
-  if system == other then check.fail("%s: system and other are both '%s', expected two systems", where, system) end
+  check.expect(system ~= other, where, "other", other, "another system than the option system")
   local data = data_of(comparison, metrics[name], system, other)
   local all = {}
   for i = 1, #data.gains do all[i] = i end
-  if #all == 0 then check.fail("%s: no list has a value of %s for both systems", where, name) end
+  check.not_empty(where, ("the set of lists with a value of %s for both systems"):format(name), all, "list")
   return setmetatable({ metric = name, system = system, other = other, by = o.by, level = comparison.level,
     groups = groups_of(data, o, comparison.level), all = summary_of(data, all, comparison.level) }, Gains)
 end

@@ -296,7 +296,7 @@ it("fold:evaluate accepts a function from a batch to scores and rejects invalid 
   raises(function() fold:evaluate(linear, names) end, "scores", "features")
   raises(function() fold:evaluate(mr.models.mf{ users = 40, items = 149 }, names) end, "fold", "items", "149", "150")
   raises(function() fold:evaluate(mr.models.mf{ users = 39, items = 150 }, names) end, "fold", "users", "39", "40")
-  raises(function() fold:evaluate(models.mf, "rr") end, "fold:evaluate", "metrics", "string")
+  raises(function() fold:evaluate(models.mf, "rr") end, "fold:evaluate", "metrics", "'rr'")
   raises(function() fold:evaluate(models.mf, {}) end, "metrics", "empty")
 end)
 

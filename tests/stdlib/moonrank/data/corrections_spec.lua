@@ -239,7 +239,7 @@ it("fold:evaluate prints the correction and checks the options of corrections", 
   raises(evaluate({ candidates = "one", correct = "minimal_bias" }, { { "rr", bound = "minmax" } }), "fold:evaluate",
     "'rr[minmax]'")
   raises(evaluate{ candidates = "one", correct = true, ties = "worst" }, "rr", "ties", "'worst'", "'mean'")
-  raises(evaluate{ candidates = "one", correct = "trade_off", relevant = 2 }, "mean", "relevant", "2", "1")
+  raises(evaluate{ candidates = "one", correct = "trade_off", relevant = 2 }, "rr", "relevant", "2.0", "1")
   local f = mr.tensor({ 1, 0 }, { dtype = "float64" })
   raises(function() core.sampled_estimates(f, 2, 0) end, "'sampled'", "'sampled_estimates'", "2")
   raises(function() core.sampled_estimates(f:float(), 1, 0) end, "float64")
