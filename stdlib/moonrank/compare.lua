@@ -126,10 +126,9 @@ local function check_convention(o, metric, own, name, first)
   end
   for _, option in ipairs{ "gain", "ties", "empty", "relevant" } do
     local had = own.options[option]
-    if o[option] ~= nil and had ~= nil and had ~= o[option] then
-      check.fail("%s: the option %s is %s, but '%s' was evaluated with %s = %s. Evaluate '%s' with the same %s, or "
-        .. "leave out the option", where, option, check.found(o[option]), name, option,
-        type(had) == "number" and ("%.14g"):format(had) or check.found(had), name, option)
+    if had ~= nil and had ~= o[option] then
+      check.leave_out(where, option, o[option], "'%s' was evaluated with %s = %s", name, option,
+        type(had) == "number" and ("%.14g"):format(had) or check.found(had))
     end
   end
 end

@@ -169,8 +169,8 @@ local function column_texts(where, declaration, columns, header, defaults)
     if math.type(given) == "integer" then
       placed[#placed + 1] = name
     elseif given and not header then
-      check.fail("%s: columns.%s is the name '%s', but the file has no names, because header is false. Pass the "
-        .. "number of the column: columns = {%s = %d}", where, name, given, name, math.tointeger(tonumber(given)) or 1)
+      check.expect(false, where, "columns." .. name, given, "the number of a column, such as {%s = %d}, because header "
+        .. "is false", name, math.tointeger(tonumber(given)) or 1)
     end
     texts[name] = given == nil and defaults[name] or tostring(given or "")
   end

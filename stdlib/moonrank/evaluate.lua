@@ -71,10 +71,8 @@ local evaluations = setmetatable({}, { __mode = "k" })
 -- Adds a metric's values per list to an evaluation; `exact` has them in float64 if `values` are rounded to float32.
 local function add_column(result, each, values, exact)
   local name = each.name
-  if rawget(result, name) ~= nil or Evaluation[name] ~= nil then
-    check.fail("mr.evaluate: the name '%s' is already used. Give the metric another name with mr.metrics.parse(text, "
-      .. "{name = ...})", name)
-  end
+  check.expect(rawget(result, name) == nil and Evaluation[name] == nil, "mr.evaluate", "the name of a metric", name,
+    "one that is not used yet: mr.metrics.parse(text, {name = ...})")
   local mean, _, counted, skipped = core.summary(values)
   if result._weights then mean = weighted.mean(exact or values, result._weights) end
   if each.empty == "nan" and skipped > 0 then mean = 0 / 0 end

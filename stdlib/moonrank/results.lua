@@ -276,12 +276,10 @@ function Results:best(by, options)
   local o = best_options:read("results:best", options)
   local data, rows = self:columns(), left_out.finished(self, "results:best", o.where)
   if by == nil and not o.over then
-    local row = self:order(data, rows, o.value, o.direction)[1]
-    if not row then
-      check.fail("results:best: no finished trial of '%s' in %s%s has the number '%s'", self.name, self.path,
-        next(o.where) and " that fits `where`" or "", o.value)
-    end
-    return trial_at(data, row)
+    local ordered = self:order(data, rows, o.value, o.direction)
+    check.not_empty("results:best", ("the set of finished trials of '%s' in %s%s with the number '%s'"):format(
+      self.name, self.path, next(o.where) and " that fit `where`" or "", o.value), ordered, "trial")
+    return trial_at(data, ordered[1])
   end
   local choose, names = require "moonrank.results.choose", pivot.names_of("results:best", "by", by)
   local made, over

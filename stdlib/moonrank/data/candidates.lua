@@ -237,8 +237,8 @@ function Candidates:tables()
   check.expect(found.all_users > 0, self._where, "the number of users with a relevant item in " .. self.part, 0,
     "at least 1")
   if #users == 0 then
-    check.fail("%s: users is 'known', but none of the %d users of %s has a relevant row in train. Pass users = 'all' "
-      .. "to rank for them", self._where, found.all_users, self.part)
+    check.leave_out(self._where, "users", o.users, "none of the %d users of %s has a relevant row in train",
+      found.all_users, self.part)
   end
   local relevant = before[2] and train:with(of({ before[2] }, "relevant")) or train
   local known = o.known == "relevant" and relevant or of(before, o.known)

@@ -190,10 +190,8 @@ function Images:split(options)
     counts[i] = math.max(1, math.floor(o[name] * self.count + 0.5))
   end
   local rest = self.count - counts[1] - counts[2]
-  if rest < 1 then
-    check.fail("images:split: valid and test take all %d images, expected at least one image to remain for train",
-      self.count)
-  end
+  check.expect(rest >= 1, "images:split", "the number of images that valid and test leave for train", rest,
+    "at least 1 of %d images", self.count)
   local order = core.integers(core.permutation(self.count, o.seed, "images", 0))
   local function part(first, n, name)
     local numbers = table.move(order, first, first + n - 1, 1, {})

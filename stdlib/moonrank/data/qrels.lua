@@ -42,9 +42,8 @@ function M.write(where, set, path, options)
   local o = qrels_options:read(where, options)
   check.path(where, path)
   core.check_file(path)
-  if not may_replace(path) then
-    check.fail("%s: %s exists and does not begin with a judgment. Pass a new name, or remove the file", where, path)
-  end
+  check.expect(may_replace(path), where, "path", path,
+    "a new file or a file of judgments, because a file of another kind exists there")
   local lists, row, lines = scored.named(set), 0, {}
   local grades, ids, documents = lists.relevance:totable(), lists.ids, lists.documents
   for list, size in ipairs(core.integers(lists.sizes)) do

@@ -105,11 +105,9 @@ local titles_options = declare("mr.data.TitlesOptions", {
 function Ratings:titles(path, options)
   local where, own = "ratings:titles", self._titles
   local o = titles_options:read(where, options)
-  check.expect(path ~= nil or own, where, "path", path, "the path of a table with titles")
   local file = path ~= nil and find.path(path) or own and find.file(own.folder, { own.name })
-  if not file then
-    check.fail("%s: found no %s in %s, which has the titles. Pass the path of a table", where, own.name, own.folder)
-  end
+  check.expect(file, where, "path", path, "the path of a table with titles%s",
+    own and (", because %s has no %s"):format(own.folder, own.name) or "")
   local ids, names = core.read_pairs(file, o.item or own and own.item or "item", o.title)
   local by_id, titles, found = {}, {}, 0
   for i, id in ipairs(ids) do by_id[id] = names[i] end
