@@ -206,10 +206,8 @@ function M.bars(given)
   local where = "mr.plot.bars"
   local o = bars_options:read(where, given)
   local flip = o.horizontal
-  if flip and (o.ylog or o.yrange) or not flip and (o.xlog or o.xrange) then
-    local name = flip and "y" or "x"
-    check.fail("%s: the %s axis shows categories, so it cannot have a range or a logarithmic scale. Leave out %srange "
-      .. "and %slog", where, name, name, name)
+  for _, name in ipairs(flip and { "ylog", "yrange" } or { "xlog", "xrange" }) do
+    check.leave_out(where, name, o[name] or nil, "the %s axis shows categories", name:sub(1, 1))
   end
   local panel, list = marks.panel(where, "bars", o), read_series(where, o, bar_series)
   local log = o[flip and "xlog" or "ylog"]
