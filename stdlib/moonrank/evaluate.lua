@@ -72,7 +72,7 @@ local evaluations = setmetatable({}, { __mode = "k" })
 local function add_column(result, each, values, exact)
   local name = each.name
   check.expect(rawget(result, name) == nil and Evaluation[name] == nil, "mr.evaluate", "the name of a metric", name,
-    "one that is not used yet: mr.metrics.parse(text, {name = ...})")
+    "a name that is not used yet, as mr.metrics.parse(text, {name = ...}) gives")
   local mean, _, counted, skipped = core.summary(values)
   if result._weights then mean = weighted.mean(exact or values, result._weights) end
   if each.empty == "nan" and skipped > 0 then mean = 0 / 0 end

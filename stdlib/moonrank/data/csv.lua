@@ -80,15 +80,12 @@ function M.csv(path, options)
   local o = csv_options:read(where, options)
   local file = find.path(path)
   local rows, lines = core.read_csv(file, o.delimiter)
-  local names, seen, is_text = {}, {}, {}
+  local names, is_text = {}, {}
   check.not_empty(where, file, rows, "line")
   for c, name in ipairs(rows[1]) do
     names[c] = o.header and tables.text_of_csv(name) or ("%d"):format(c)
-    if seen[names[c]] then
-      check.fail("%s: %s has two columns '%s'. Rename one, or pass header = false", where, file, core.safe_text(name))
-    end
-    seen[names[c]] = true
   end
+  check.distinct(where, ("%s, read with header = %s,"):format(file, o.header), names)
   for _, name in ipairs(o.texts) do
     check.choice(where, "a column named in texts", name, names)
     is_text[name] = true

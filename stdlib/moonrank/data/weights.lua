@@ -27,8 +27,10 @@ local least, most = 1e-30, 1e30
 local function check_limits(name, x)
   if not x or #x == 0 then return end
   local above, below = x:max():item(), x:gt(0):where(x, 1):min():item()
-  check.expect(above <= most and below >= least, name, "a weight", above > most and above or below,
-    "0 or a number from %g to %g", least, most)
+  local found = above > most and above or below
+  if above > most or below < least then
+    check.fail("%s: a weight is %g, expected 0 or a number from %g to %g", name, found, least, most)
+  end
 end
 
 ---Returns true if the lists have probabilities of rows (lists:drawn), or stand for whole lists (whole_lists.set).
