@@ -114,10 +114,8 @@ local function check_correction(where, o)
   if o.correct == true then o.correct = "rank" end
   local correction = corrections.all[o.correct]
   if not correction then return end
-  if o.candidates ~= "one" or o.by ~= "uniform" then
-    check.fail("%s: correct = '%s' needs candidates = 'one' and by = 'uniform', found candidates = '%s' and by = '%s'",
-      where, o.correct, o.candidates, o.by)
-  end
+  check.expect(o.candidates == "one", where, "candidates", o.candidates, "'one' for correct = '%s'", o.correct)
+  check.expect(o.by == "uniform", where, "by", o.by, "'uniform' for correct = '%s'", o.correct)
   local most = correction.most_sampled
   check.expect(not most or o.negatives <= most, where, "negatives", o.negatives, "at most %s for correct = '%s'", most,
     o.correct)

@@ -271,7 +271,7 @@ it("correct = true gives exact metrics if all items are sampled and an unbiased 
   near(mean, sum / #exact, 0.01)
   local text = tostring(all)
   check(text:find("ndcg@10[corrected]", 1, true), text)
-  raises(function() fold:evaluate(model, { "rr" }, { correct = true }) end, "correct", "candidates = 'one'")
+  raises(function() fold:evaluate(model, { "rr" }, { correct = true }) end, "correct", "candidates", "'one'")
   raises(function() fold:evaluate(model, { "err" }, { candidates = "one", correct = true }) end, "correction", "err")
 end)
 

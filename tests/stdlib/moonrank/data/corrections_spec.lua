@@ -234,7 +234,7 @@ it("fold:evaluate prints the correction and checks the options of corrections", 
   raises(evaluate{ candidates = "one", correct = "trade_off", gamma = 2 }, "gamma", "2")
   raises(evaluate{ candidates = "one", correct = "trade_off", gamma = 0 / 0 }, "fold:evaluate", "gamma")
   raises(evaluate{ candidates = "one", correct = "trade_off", negatives = 1001 }, "1000", "negatives", "1001")
-  raises(evaluate{ candidates = "sampled", correct = "minimal_bias" }, "correct = 'minimal_bias'", "candidates = 'one'")
+  raises(evaluate{ candidates = "sampled", correct = "minimal_bias" }, "minimal_bias", "candidates", "sampled", "one")
   raises(evaluate({ candidates = "one", correct = "minimal_bias" }, { "err" }), "correction", "err")
   raises(evaluate({ candidates = "one", correct = "minimal_bias" }, { { "rr", bound = "minmax" } }), "fold:evaluate",
     "'rr[minmax]'")
