@@ -95,9 +95,8 @@ local function system_of(name, value, o)
     return { scores = require("moonrank.data").scored(value, o.qrels, { name = name }) }
   end
   if type(value) == "table" and rawget(value, "history") and rawget(value, "data") then
-    if not rawget(value, "test") then
-      check.fail("%s: the run '%s' was not tested. Pass mr.fit{test = ..., metrics = ...}", where, name)
-    end
+    check.expect(rawget(value, "test"), where, ("'%s'"):format(name), value,
+      "a run that was tested, as mr.fit{test = ..., metrics = ...} returns")
     return { evaluation = value.test, data = rawget(value.test, "data") or value.data.test }
   end
   local near = nearest_option(name)
@@ -152,10 +151,8 @@ local function metrics_of(o, systems, names, first)
   registry.check_read(where, o, metrics)
   for _, name in ipairs(names) do
     for _, each in ipairs(systems[name].scores and metrics or {}) do
-      if first and evaluate.is_bounded(each) then
-        check.fail("%s: '%s' is under a bound, so every system must be an evaluation of all rows (mr.evaluate), but "
-          .. "'%s' has scores", where, each.name, name)
-      end
+      check.expect(not first or not evaluate.is_bounded(each), where, ("'%s'"):format(name), systems[name].scores,
+        "an evaluation of all rows (mr.evaluate), because '%s' is under a bound", each.name)
     end
   end
   return metrics
@@ -202,10 +199,8 @@ local function check_beside(o, system, name)
   end
   local lists = rawget(e, "_lists")
   local judged = dataset.is(o.qrels) and o.qrels.lists or o.qrels
-  if lists and check.is_lists(judged) and fingerprint.combined(lists) ~= fingerprint.combined(judged) then
-    check.fail("%s: '%s' was evaluated on other lists than qrels. Pass the lists that it was evaluated on as qrels",
-      where, name)
-  end
+  check.expect(not lists or not check.is_lists(judged) or fingerprint.combined(lists) == fingerprint.combined(judged),
+    where, "qrels", o.qrels, "the lists on which '%s' was evaluated", name)
 end
 
 -- Returns, for each compared list, the number of its relevant rows and the number of all its rows. `index` has the

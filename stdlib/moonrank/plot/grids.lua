@@ -325,12 +325,11 @@ end
 -- the option `labels`, only heat maps in the terminal show the numbers, because they have no colours.
 local function label_of(where, labels, rows)
   if type(labels) == "table" then
-    for r = 1, math.max(#labels, #rows) do
-      local found = type(labels[r]) == "table" and ("%d texts in row %d"):format(#labels[r], r)
-      if not found or not rows[r] or #labels[r] ~= #rows[r] then
-        check.fail("%s: labels has %s, expected a text for each of %d rows of %d cells", where, found or "no row " .. r,
-          #rows, #rows[1])
-      end
+    check.length(where, "labels", #labels, #rows, "one for each row")
+    for r, row in ipairs(rows) do
+      local name = ("labels[%d]"):format(r)
+      check.expect(type(labels[r]) == "table", where, name, labels[r], "a table of texts")
+      check.length(where, name, #labels[r], #row, "one for each cell of the row")
     end
     return function(r, c) return tostring(labels[r][c]) end
   end
