@@ -62,10 +62,7 @@ local function divided(options)
   local o = compare_options:read(where, known)
   for name, value in pairs(systems) do
     local near = folds.is_list(value) and type(value[1]) == "string" and nearest_option(name)
-    if near then
-      check.fail("%s: '%s' is a table of texts, expected the runs of a system. Did you mean the option '%s'?", where,
-        name, near)
-    end
+    check.expect(not near, where, ("'%s'"):format(name), value, "the runs of a system, or the option '%s'", near)
   end
   for name, value in pairs(o.systems) do
     check.expect(systems[name] == nil, where, "the name of a system", name, "a name that is not given twice")
@@ -93,20 +90,18 @@ local function system_of(name, value, o)
   end
   if evaluate.is(value) then return { evaluation = value, data = rawget(value, "data") or nil } end
   if check.is_tensor(value) then
-    if o.qrels == nil or type(o.qrels) == "string" then
-      check.fail("%s: '%s' is a tensor. Pass the dataset or the lists whose rows it scores as qrels", where, name)
-    end
+    check.expect(o.qrels ~= nil and type(o.qrels) ~= "string", where, "qrels", o.qrels,
+      "the dataset or the lists whose rows the tensor '%s' scores", name)
     return { scores = require("moonrank.data").scored(value, o.qrels, { name = name }) }
   end
   if type(value) == "table" and rawget(value, "history") and rawget(value, "data") then
-    if not rawget(value, "test") then
-      check.fail("%s: the run '%s' was not tested. Pass mr.fit{test = ..., metrics = ...}", where, name)
-    end
+    check.expect(rawget(value, "test"), where, ("'%s'"):format(name), value,
+      "a run that was tested, as mr.fit{test = ..., metrics = ...} returns")
     return { evaluation = value.test, data = rawget(value.test, "data") or value.data.test }
   end
   local near = nearest_option(name)
-  check.fail("%s: '%s' is a %s, expected the path of a file, scores (mr.data.scores or a tensor), a run of mr.fit, an "
-    .. "evaluation, or a model if qrels is a dataset%s", where, name, type(value),
+  check.expect(false, where, ("'%s'"):format(name), value, "the path of a file, scores (mr.data.scores or a tensor), a "
+    .. "run of mr.fit, an evaluation, or a model if qrels is a dataset%s",
     near and (", or the option '%s'"):format(near) or "")
 end
 
@@ -118,7 +113,7 @@ local function metric_in(evaluation, name, system)
   for _, each in ipairs(evaluation.metrics) do
     if rawequal(rawget(evaluation, each.name), values) then return each end
   end
-  check.fail("%s: the evaluation of system '%s' has no metric '%s'", where, system, tostring(name))
+  check.choice(where, ("a metric of system '%s'"):format(system), text, evaluation.names)
 end
 
 -- Raises an error if two systems have different conventions of a metric, or others than an option asks for.
@@ -130,10 +125,9 @@ local function check_convention(o, metric, own, name, first)
   end
   for _, option in ipairs{ "gain", "ties", "empty", "relevant" } do
     local had = own.options[option]
-    if o[option] ~= nil and had ~= nil and had ~= o[option] then
-      check.fail("%s: the option %s is %s, but '%s' was evaluated with %s = %s. Evaluate '%s' with the same %s, or "
-        .. "leave out the option", where, option, check.found(o[option]), name, option,
-        type(had) == "number" and ("%.14g"):format(had) or check.found(had), name, option)
+    if had ~= nil and had ~= o[option] then
+      check.leave_out(where, option, o[option], "'%s' was evaluated with %s = %s", name, option,
+        type(had) == "number" and ("%.14g"):format(had) or check.found(had))
     end
   end
 end
@@ -157,10 +151,8 @@ local function metrics_of(o, systems, names, first)
   registry.check_read(where, o, metrics)
   for _, name in ipairs(names) do
     for _, each in ipairs(systems[name].scores and metrics or {}) do
-      if first and evaluate.is_bounded(each) then
-        check.fail("%s: '%s' is under a bound, so every system must be an evaluation of all rows (mr.evaluate), but "
-          .. "'%s' has scores", where, each.name, name)
-      end
+      check.expect(not first or not evaluate.is_bounded(each), where, ("'%s'"):format(name), systems[name].scores,
+        "an evaluation of all rows (mr.evaluate), because '%s' is under a bound", each.name)
     end
   end
   return metrics
@@ -207,10 +199,8 @@ local function check_beside(o, system, name)
   end
   local lists = rawget(e, "_lists")
   local judged = dataset.is(o.qrels) and o.qrels.lists or o.qrels
-  if lists and check.is_lists(judged) and fingerprint.combined(lists) ~= fingerprint.combined(judged) then
-    check.fail("%s: '%s' was evaluated on other lists than qrels. Pass the lists that it was evaluated on as qrels",
-      where, name)
-  end
+  check.expect(not lists or not check.is_lists(judged) or fingerprint.combined(lists) == fingerprint.combined(judged),
+    where, "qrels", o.qrels, "the lists on which '%s' was evaluated", name)
 end
 
 -- Returns, for each compared list, the number of its relevant rows and the number of all its rows. `index` has the
@@ -255,7 +245,7 @@ local function values_of(o, systems, names, metrics, first)
     for _, id in ipairs(queries) do both[#both + 1] = place[id] and id or nil end
     queries = both
   end
-  if #queries == 0 then check.fail("%s: no query is in qrels and in all systems", where) end
+  check.not_empty(where, "the set of queries in qrels and in all systems", queries, "query")
   local index = {}
   for i, id in ipairs(queries) do index[i] = place[id] end
   for _, name in ipairs(names) do

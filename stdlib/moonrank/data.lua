@@ -129,12 +129,7 @@ end
 -- Turns a list of columns, such as {"user", "item", false}, into numbers by name. Also returns their count.
 local function listed_columns(list)
   local where, at = "mr.data.interactions columns", {}
-  for name in pairs(list) do
-    if math.type(name) ~= "integer" then
-      check.fail("%s: the table has elements without names, and also the key '%s'. Pass either {\"user\", \"item\"} or "
-        .. "{user = ..., item = ...}", where, tostring(name))
-    end
-  end
+  check.sequence(where, "the table", list, 'expected either {"user", "item"} or {user = ..., item = ...}')
   for i = 1, #list do
     if list[i] ~= false then
       check.choice(where, ("entry %d"):format(i), list[i], { "user", "item", "rating", "timestamp" },
@@ -174,8 +169,8 @@ local function column_texts(where, declaration, columns, header, defaults)
     if math.type(given) == "integer" then
       placed[#placed + 1] = name
     elseif given and not header then
-      check.fail("%s: columns.%s is the name '%s', but the file has no names, because header is false. Pass the "
-        .. "number of the column: columns = {%s = %d}", where, name, given, name, math.tointeger(tonumber(given)) or 1)
+      check.expect(false, where, "columns." .. name, given, "the number of a column, such as {%s = %d}, because header "
+        .. "is false", name, math.tointeger(tonumber(given)) or 1)
     end
     texts[name] = given == nil and defaults[name] or tostring(given or "")
   end

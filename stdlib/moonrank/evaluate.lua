@@ -46,6 +46,8 @@ local function metric_of(where, given, options)
   return M.under_bound(where, given, parse) or parse(given)
 end
 
+M.check_metrics = arguments{ "metrics", "table", expected = 'a table of metrics, such as {"ndcg@10"}' }
+
 ---Returns the metrics that these names or tables stand for. An unknown name or option raises an
 ---error here, before any metric is computed.
 ---@param names (string|mr.Metric|table)[]
@@ -53,10 +55,7 @@ end
 ---@param where? string   function name for error messages; default "mr.evaluate"
 function M.metrics_of(names, options, where)
   where = where or "mr.evaluate"
-  if type(names) ~= "table" then
-    local written = type(names) == "string" and core.safe_text(names) or "ndcg@10"
-    check.fail('%s: metrics is a %s, expected a table of metrics: {"%s"}', where, type(names), written)
-  end
+  M.check_metrics(where, names)
   check.sequence(where, "the table of metrics", names,
     'one metric gets options as mr.metrics.rr{ties = "worst"}; mr.evaluate takes options of all metrics after it')
   local o = metric.conventions:read(where, options)
@@ -72,10 +71,8 @@ local evaluations = setmetatable({}, { __mode = "k" })
 -- Adds a metric's values per list to an evaluation; `exact` has them in float64 if `values` are rounded to float32.
 local function add_column(result, each, values, exact)
   local name = each.name
-  if rawget(result, name) ~= nil or Evaluation[name] ~= nil then
-    check.fail("mr.evaluate: the name '%s' is already used. Give the metric another name with mr.metrics.parse(text, "
-      .. "{name = ...})", name)
-  end
+  check.expect(rawget(result, name) == nil and Evaluation[name] == nil, "mr.evaluate", "the name of a metric", name,
+    "a name that is not used yet, as mr.metrics.parse(text, {name = ...}) gives")
   local mean, _, counted, skipped = core.summary(values)
   if result._weights then mean = weighted.mean(exact or values, result._weights) end
   if each.empty == "nan" and skipped > 0 then mean = 0 / 0 end
@@ -89,17 +86,16 @@ local function check_given(scores, lists)
   if not check.is_tensor(scores) then
     local meta = type(scores) == "table" and getmetatable(scores)
     local model = meta and check.field(scores, "parameters") and meta.__call
-    check.fail("mr.evaluate: scores is a %s, expected a tensor of one score per row%s",
-      model and "model" or check.kind(scores),
-      model and ", as model(batch) gives; fold:evaluate(model, metrics) takes a model" or "")
+    check.expect(false, "mr.evaluate", "scores", scores, "a tensor of one score per row"
+      .. (model and ", as model(batch) gives; fold:evaluate(model, metrics) takes a model" or ""))
   end
   if check.is_lists(lists) then
     return check.length("mr.evaluate", "scores", scores:numel(), lists.rows, "one for each row of the lists")
   end
   local fold = type(lists) == "table" and check.field(lists, "train")
   local has = type(lists) == "table" and check.field(lists, "lists")
-  check.fail("mr.evaluate: lists is %s, expected lists%s", check.found(lists),
-    fold and ": fold.test.lists" or has and ": data.lists" or ", such as mr.lists{...} or data.lists")
+  check.expect(false, "mr.evaluate", "lists", lists,
+    "lists" .. (fold and ": fold.test.lists" or has and ": data.lists" or ", such as mr.lists{...} or data.lists"))
 end
 
 ---Evaluates scores by several metrics. `{"ndcg", bound = "expectation"}` among the names, or

@@ -108,10 +108,8 @@ function M.facets(options)
   check.not_empty(where, "options", panels, "figure")
   local columns = math.min(o.columns or (#panels == 2 or #panels == 4) and 2 or 3, #panels)
   local width, height = o.width or 320 * columns, o.height or 250 * ((#panels + columns - 1) // columns) + 50
-  if math.max(width, height) > 10000 then
-    check.fail("%s: %d panels are %g x %g pixels, expected at most 10000. Pass width and height", where, #panels, width,
-      height)
-  end
+  check.expect(math.max(width, height) <= 10000, where, ("the size in pixels of %d panels"):format(#panels),
+    { width, height }, "at most 10000 in each direction. Pass width and height")
   return figure.new{ kind = "facets", panels = panels, columns = columns, title = o.title and tostring(o.title),
     caption = o.caption and tostring(o.caption), legend = o.legend, width = width, height = height }
 end

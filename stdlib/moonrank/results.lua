@@ -276,12 +276,10 @@ function Results:best(by, options)
   local o = best_options:read("results:best", options)
   local data, rows = self:columns(), left_out.finished(self, "results:best", o.where)
   if by == nil and not o.over then
-    local row = self:order(data, rows, o.value, o.direction)[1]
-    if not row then
-      check.fail("results:best: no finished trial of '%s' in %s%s has the number '%s'", self.name, self.path,
-        next(o.where) and " that fits `where`" or "", o.value)
-    end
-    return trial_at(data, row)
+    local ordered = self:order(data, rows, o.value, o.direction)
+    check.not_empty("results:best", ("the set of finished trials of '%s' in %s%s with the number '%s'"):format(
+      self.name, self.path, next(o.where) and " that fit `where`" or "", o.value), ordered, "trial")
+    return trial_at(data, ordered[1])
   end
   local choose, names = require "moonrank.results.choose", pivot.names_of("results:best", "by", by)
   local made, over
@@ -305,7 +303,7 @@ end
 function Results:per_list(number, name)
   local found = self._store:columns([[SELECT l.name, l.scores FROM lists l JOIN trials t ON t.id = l.trial
     WHERE t.study = ?1 AND t.number = ?2 ORDER BY l.name]], self.study.id, number)
-  if #found.name == 0 then check.fail("results:per_list: trial %s returned no values per list", tostring(number)) end
+  check.expect(#found.name > 0, "results:per_list", "number", number, "that of a trial that returned values per list")
   local own = {}
   for _, each in ipairs(found.name) do own[#own + 1] = each ~= "list" and each or nil end
   name = name or #own == 1 and own[1] or text.metric_of(self.study)
@@ -352,10 +350,7 @@ local check_sign = arguments({ "name", "string", expected = "the name of a colum
 function Results:sign(name, direction)
   check_sign("results:sign", name, direction)
   local own = direction or better.direction(self, name)
-  if not own then
-    check.fail("results: the direction of '%s' is not known. Pass direction = \"maximize\" or "
-      .. "direction = \"minimize\"", name)
-  end
+  check.expect(own, "results", "direction", own, '"maximize" or "minimize", because it is not known for \'%s\'', name)
   return own == "minimize" and -1 or 1
 end
 

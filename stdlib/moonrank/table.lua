@@ -29,8 +29,8 @@ function M.digits(format, value) return (format:format(value):gsub("^%-(0%.?0*)$
 local function formatted(format, value, column)
   local ok, text = pcall(M.digits, format, value)
   if not ok then
-    check.fail("mr.table: format %q of column '%s' cannot write %s, expected one such as '%%.4f'", format, column,
-      tostring(value))
+    check.expect(false, "mr.table", ("the format of column '%s'"):format(column), format,
+      "one that can write %s, such as '%%.4f'", tostring(value))
   end
   return text
 end
@@ -38,13 +38,9 @@ end
 local function check_rows(o)
   for i, row in ipairs(o.rows) do
     for key in next, row do
-      if math.type(key) ~= "integer" then
-        check.fail("mr.table: row %d has the field '%s', expected only values in the order of columns", i,
-          tostring(key))
-      end
-      if key < 1 or key > #o.columns then
-        check.fail("mr.table: row %d has a value at %d, expected at most %d, the number of columns. Remove the value "
-          .. "%s, or name its column in columns", i, key, #o.columns, check.found(row[key]))
+      if math.type(key) ~= "integer" or key < 1 or key > #o.columns then
+        check.expect(false, "mr.table", ("the place of the value %s in row %d"):format(check.found(row[key]), i), key,
+          "a column number from 1 to %d. Remove the value, or name its column in columns", #o.columns)
       end
     end
   end

@@ -24,10 +24,7 @@ function M.count(o, given, names)
   for _, name in ipairs(names) do
     local own = M.is_list(given[name]) and #given[name] or 1
     first, count = first or name, count or own
-    if own ~= count then
-      check.fail("%s: '%s' has %d runs and '%s' has %d. Pass the same number of runs for each system, such as one for "
-        .. "each fold", where, first, count, name, own)
-    end
+    check.length(where, ("the list of runs of '%s'"):format(name), own, count, ("as that of '%s' has"):format(first))
   end
   if M.is_list(o.qrels) then check.length(where, "qrels", #o.qrels, count, "one for each run of a system") end
   return count or 0

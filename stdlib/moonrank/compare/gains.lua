@@ -132,21 +132,20 @@ function M.make(comparison, options)
   local o = gains_options:read(where, options)
   local names, metrics = comparison.systems, {}
   for i, each in ipairs(comparison.metrics) do metrics[i], metrics[each.name] = each.name, each end
-  if #names > 2 and not (o.system and o.other) then
-    check.fail("%s: the comparison has %d systems, expected the names of two of them: {system = '%s', other = '%s'}",
-      where, #names, names[1], names[2])
+  -- Returns the system that is not `taken`; nil if there are more than two, so that the script must name them.
+  local function default(taken)
+    if #names == 2 then return names[taken == names[1] and 2 or 1] end
   end
-  local name = o.metric or metrics[1]
-  local system = o.system or (o.other == names[1] and names[2] or names[1])
-  local other = o.other or (system == names[1] and names[2] or names[1])
+  local name, system = o.metric or metrics[1], o.system or default(o.other)
+  local other = o.other or default(system)
   for _, each in ipairs{ { "metric", name, metrics }, { "system", system, names }, { "other", other, names } } do
-    check.choice(where, table.unpack(each))
+    check.choice(where, table.unpack(each, 1, 3))
   end
-  if system == other then check.fail("%s: system and other are both '%s', expected two systems", where, system) end
+  check.expect(system ~= other, where, "other", other, "another system than the option system")
   local data = data_of(comparison, metrics[name], system, other)
   local all = {}
   for i = 1, #data.gains do all[i] = i end
-  if #all == 0 then check.fail("%s: no list has a value of %s for both systems", where, name) end
+  check.not_empty(where, ("the set of lists with a value of %s for both systems"):format(name), all, "list")
   return setmetatable({ metric = name, system = system, other = other, by = o.by, level = comparison.level,
     groups = groups_of(data, o, comparison.level), all = summary_of(data, all, comparison.level) }, Gains)
 end

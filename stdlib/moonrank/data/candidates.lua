@@ -58,11 +58,7 @@ function M.scores(model, made, device)
     size = made.lists.count,
   }
   local scores = tensors.no_grad(function() return model(batch) end)
-  if not check.is_tensor(scores) or scores.dims ~= 1 or #scores ~= made.lists.rows then
-    check.fail("model: the model returned %s, expected a tensor of %d scores, one for each row of the batch",
-      check.found(scores), made.lists.rows)
-  end
-  return scores:detach()
+  return check.one_per("row of the batch", "model", scores, made.lists.rows):detach()
 end
 
 ---Divides users into blocks and calls make(users) for each block. The size of a block is such that
@@ -118,10 +114,8 @@ local function check_correction(where, o)
   if o.correct == true then o.correct = "rank" end
   local correction = corrections.all[o.correct]
   if not correction then return end
-  if o.candidates ~= "one" or o.by ~= "uniform" then
-    check.fail("%s: correct = '%s' needs candidates = 'one' and by = 'uniform', found candidates = '%s' and by = '%s'",
-      where, o.correct, o.candidates, o.by)
-  end
+  check.expect(o.candidates == "one", where, "candidates", o.candidates, "'one' for correct = '%s'", o.correct)
+  check.expect(o.by == "uniform", where, "by", o.by, "'uniform' for correct = '%s'", o.correct)
   local most = correction.most_sampled
   check.expect(not most or o.negatives <= most, where, "negatives", o.negatives, "at most %s for correct = '%s'", most,
     o.correct)
@@ -238,10 +232,11 @@ function Candidates:tables()
   local train = of({ fold.train }, "relevant")
   local found, targets = novelty.of(train, of({ self.data }, "relevant"), o.users == "known")
   local users = targets:active_users()
-  if found.all_users == 0 then check.fail("%s: no user has a relevant item in %s", self._where, self.part) end
+  check.expect(found.all_users > 0, self._where, "the number of users with a relevant item in " .. self.part, 0,
+    "at least 1")
   if #users == 0 then
-    check.fail("%s: users is 'known', but none of the %d users of %s has a relevant row in train. Pass users = 'all' "
-      .. "to rank for them", self._where, found.all_users, self.part)
+    check.leave_out(self._where, "users", o.users, "none of the %d users of %s has a relevant row in train",
+      found.all_users, self.part)
   end
   local relevant = before[2] and train:with(of({ before[2] }, "relevant")) or train
   local known = o.known == "relevant" and relevant or of(before, o.known)
@@ -326,14 +321,10 @@ local function check_model(where, model, fold)
   check.expect(type(model) == "table" and type(check.field(model, "parameters")) == "function", where, "model", model,
     "a model of users and items, or a function that takes a batch and returns one score for each row")
   local config = check.field(model, "config") or {}
-  if config.inputs then
-    check.fail("%s: the model scores features (%s), expected a model of users and items", where, model.kind)
-  end
+  check.expect(not config.inputs, where, "model", model, "a model of users and items, not one that scores features")
   for _, each in ipairs{ "users", "items" } do
-    if math.type(config[each]) == "integer" and config[each] < fold[each] then
-      check.fail("%s: the model has %d %s, but the fold has %d. Pass a model with at least as many %s as the fold",
-        where, config[each], each, fold[each], each)
-    end
+    check.expect(math.type(config[each]) ~= "integer" or config[each] >= fold[each], where,
+      ("the number of %s of the model"):format(each), config[each], "at least %d, as the fold has", fold[each])
   end
 end
 

@@ -31,8 +31,8 @@ local function grades_of(path, row, a, b, winner)
   if winner == "a" then return 1, 0 end
   if winner == "b" then return 0, 1 end
   if winner == "tie" then return 1, 1 end
-  check.fail("%s: the winner of comparison %d is '%s', expected the id of an item ('%s' or '%s'), 'a' for the first "
-    .. "item, 'b' for the second, or 'tie'", path, row, core.safe_text(winner), core.safe_text(a), core.safe_text(b))
+  check.expect(false, path, ("the winner of comparison %d"):format(row), winner, "the id of an item (%s or %s), 'a' "
+    .. "for the first item, 'b' for the second, or 'tie'", check.found(a), check.found(b))
 end
 
 local comparison_columns = declare("mr.data.ComparisonColumns", {
@@ -119,9 +119,7 @@ local check_set = arguments{ "set", "mr.Dataset", accept = function(value) retur
 function ItemFeatures:join(set)
   check_set("features:join", set)
   local ids = set.ids and set.ids.items or nil
-  if not ids or #ids == 0 then
-    check.fail("item features: the dataset has no names of its items, expected them in ids.items")
-  end
+  check.expect(ids and #ids > 0, "features:join", "ids.items of the dataset", ids, "the names of its items")
   local used, seen, row_of = {}, {}, {}
   for i, item in ipairs(core.integers(set.items)) do
     if not seen[item] then
@@ -156,14 +154,11 @@ local rows_at_once = 256  -- after this many rows, Lua tables of rows are turned
 local function take(found, path, line, text, delimiter)
   local id, row = numbers_of(path, line, text, delimiter)
   found.width = found.width or #row
-  if id == "" then check.fail("%s:%d: the item's id is empty", path, line) end
-  if #row == 0 then
-    check.fail("%s:%d: found only an item's id, expected its features (numbers) after it", path, line)
-  end
-  if #row ~= found.width then
-    check.fail("%s:%d: the line has %d numbers, expected %d as in the lines before", path, line, #row, found.width)
-  end
-  if found.row_of[id] then check.fail("%s:%d: item '%s' occurs twice in the file", path, line, core.safe_text(id)) end
+  local place = ("%s:%d"):format(path, line)
+  check.expect(id ~= "" and not found.row_of[id], place, "the item's id", id,
+    "a text that is not empty and that no earlier line has")
+  check.expect(#row > 0, place, "the count of numbers after the item's id", #row, "at least 1")
+  check.expect(#row == found.width, place, "the count of numbers", #row, "%d, as in the lines before", found.width)
   found.ids[#found.ids + 1], found.row_of[id] = id, #found.ids + 1
   found.rows[#found.rows + 1] = row
   if #found.rows == rows_at_once then
@@ -196,9 +191,8 @@ local item_features_options = declare("mr.data.ItemFeaturesOptions", {
 function M.item_features(path, options)
   local o = item_features_options:read("mr.data.item_features", options)
   local file = find.path(path)
-  if file:find "%.gz$" then
-    check.fail("mr.data.item_features: %s is compressed, expected a plain text file. Unpack it with gunzip", file)
-  end
+  check.expect(not file:find "%.gz$", "mr.data.item_features", "path", file,
+    "a plain text file, as gunzip makes of this one")
   core.check_file(file)  -- raises an error for pipes and devices, because reading them could block
   local input <close>, why = io.open(file, "rb")
   if not input then check.fail("mr.data.item_features: %s", why) end
@@ -212,9 +206,7 @@ function M.item_features(path, options)
     if line % rows_at_once == 0 then core.check_interrupt() end
   end
   if #found.rows > 0 then found.parts[#found.parts + 1] = core.tensor(found.rows, "float32", "cpu") end
-  if #found.parts == 0 then
-    check.fail("%s: the file has no item, expected at least one line with an item's id and its features", file)
-  end
+  check.not_empty(file, "the table of items", found.parts, "line with an item's id and its features")
   return setmetatable({ ids = found.ids, features = core.cat(found.parts, 1), _row = found.row_of }, ItemFeatures)
 end
 

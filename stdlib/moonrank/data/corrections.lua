@@ -54,15 +54,10 @@ end
 function M.named(where, metrics, how)
   local named = {}
   for i, each in ipairs(metrics) do
-    if evaluate.is_bounded(each) or not at_rank[each.base] then
-      check.fail("%s: no correction of '%s' is known, expected one of %s", where, each.name,
-        table.concat(check.names(at_rank), ", "))
-    end
-    if each.ties ~= "mean" or each.relevant ~= 1 then
-      check.fail(
-        "%s: '%s' has ties = '%s' and relevant = %.14g. Corrections are known for ties = 'mean' and relevant = 1",
-        where, each.name, each.ties, each.relevant)
-    end
+    check.choice(where, "a metric that gets a correction", evaluate.is_bounded(each) and each.name or each.base,
+      check.names(at_rank))
+    check.expect(each.ties == "mean", where, ("ties of '%s'"):format(each.name), each.ties, "'mean' with correct")
+    check.expect(each.relevant == 1, where, ("relevant of '%s'"):format(each.name), each.relevant, "1 with correct")
     named[i] = each:with("name", ("%s[%s]"):format(each.name, M.all[how].suffix))
   end
   return named

@@ -34,8 +34,8 @@ local function convert(rows, c, is_text, place_of)
   local numbers = not is_text and numbers_of(rows, c)
   for r, row in ipairs(rows) do
     if numbers and numbers[r] and math.abs(numbers[r]) == math.huge and not not_decimal[row[c]:lower()] then
-      check.fail("%s: found '%s', expected a number with an absolute value below 1.8e308. Write inf for infinity, or "
-        .. "name the column in texts", place_of(r), core.safe_text(row[c]))
+      check.expect(false, place_of(r), "the field", row[c], "a number with an absolute value below 1.8e308, or inf for "
+        .. "infinity; or name the column in texts")
     end
     if numbers then row[c] = numbers[r] or nil else row[c] = tables.text_of_csv(row[c]) end
   end
@@ -80,15 +80,12 @@ function M.csv(path, options)
   local o = csv_options:read(where, options)
   local file = find.path(path)
   local rows, lines = core.read_csv(file, o.delimiter)
-  local names, seen, is_text = {}, {}, {}
-  if #rows == 0 then check.fail("%s: %s is empty, expected a table", where, file) end
+  local names, is_text = {}, {}
+  check.not_empty(where, file, rows, "line")
   for c, name in ipairs(rows[1]) do
     names[c] = o.header and tables.text_of_csv(name) or ("%d"):format(c)
-    if seen[names[c]] then
-      check.fail("%s: %s has two columns '%s'. Rename one, or pass header = false", where, file, core.safe_text(name))
-    end
-    seen[names[c]] = true
   end
+  check.distinct(where, ("%s, read with header = %s,"):format(file, o.header), names)
   for _, name in ipairs(o.texts) do
     check.choice(where, "a column named in texts", name, names)
     is_text[name] = true

@@ -120,10 +120,8 @@ function M.checked(parts)
   local row, column, value
   if set.features then row, column, value = core.first_not_finite(set.features, missing) end
   if not row then return set end
-  local what, hint = tostring(value), ""
-  if value ~= value then what, hint = "NaN", "; missing = true reads NaN as missing" end
-  check.fail("mr.data.dataset: features have %s in row %d, column %d, expected a finite number%s", what, row, column,
-    hint)
+  check.expect(false, "mr.data.dataset", ("the value of features in row %d, column %d"):format(row, column), value,
+    "a finite number" .. (value ~= value and "; missing = true reads NaN as missing" or ""))
 end
 
 function Dataset:get_fingerprint()

@@ -253,12 +253,9 @@ function Dataset:categorical(options)
   local numbers, known = columns_of("dataset:categorical", self, o.columns)
   local levels, others = {}, {}
   if o.like then
-    if not o.like.levels or #o.like.levels ~= #o.columns then
-      check.fail("dataset:categorical: the dataset of the option like has category levels of %d columns, expected %d, "
-        .. "one for each number in columns. Pass a dataset that categorical{columns = ...} returned",
-        o.like.levels and #o.like.levels or 0, #o.columns)
-    end
-    levels = o.like.levels
+    levels = o.like.levels or {}
+    check.length("dataset:categorical", "the list of category columns of the dataset like", #levels, #o.columns,
+      "one for each number in columns, as categorical{columns = ...} makes")
   else
     for i, c in ipairs(o.columns) do levels[i] = core.levels_of(self.features, c) end
   end

@@ -252,9 +252,7 @@ end
 
 ---Raises an error if a fold has no users and items, because it is not made of ratings.
 function M.check_items(where, fold)
-  if not fold.items then
-    check.fail("%s: the fold has no users and items. Pass a fold of ratings, as ratings:folds makes them", where)
-  end
+  check.expect(fold.items, where, "fold", fold, "a fold with users and items, as ratings:folds makes them")
 end
 
 return M

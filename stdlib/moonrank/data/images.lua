@@ -110,9 +110,7 @@ function M.images(folder, options)
   local found = find.path(folder)
   check.expect(find.is_folder(found), where, "folder", found, "a folder of images, not a file")
   local path = find.file(found, { o.labels })
-  if not path then
-    check.fail("%s: no %s in %s, expected a table of files and labels", where, core.safe_text(o.labels), found)
-  end
+  check.expect(path, where, "folder", found, "one with the table of files and labels, %s", check.found(o.labels))
   local names, paths, labels = labelled(path, found, columns)
   return new{ images = core.read_images(paths, sides[1], sides[2], o.grey), files = names,
     labels = core.tensor(labels, "float32", "cpu"), name = folder }
@@ -192,10 +190,8 @@ function Images:split(options)
     counts[i] = math.max(1, math.floor(o[name] * self.count + 0.5))
   end
   local rest = self.count - counts[1] - counts[2]
-  if rest < 1 then
-    check.fail("images:split: valid and test take all %d images, expected at least one image to remain for train",
-      self.count)
-  end
+  check.expect(rest >= 1, "images:split", "the number of images that valid and test leave for train", rest,
+    "at least 1 of %d images", self.count)
   local order = core.integers(core.permutation(self.count, o.seed, "images", 0))
   local function part(first, n, name)
     local numbers = table.move(order, first, first + n - 1, 1, {})
@@ -295,10 +291,9 @@ function Images:comparisons(options)
   local o = comparisons_options:read(where, options)
   local features, labels = features_of(self, where, o.features), core.numbers(self.labels)
   local order, before, total = ranked(labels, o.margin)
-  if o.pairs > total then
-    check.fail("%s: pairs is %d, but only %d pairs of %d images have labels that differ by more than margin = %g",
-      where, o.pairs, total, self.count, o.margin)
-  end
+  check.expect(o.pairs <= total, where, "pairs", o.pairs,
+    "at most %d, the number of pairs of %d images with labels that differ by more than margin = %g", total, self.count,
+    o.margin)
   local items, grades = {}, {}
   for i, number in ipairs(drawn_numbers(o.pairs, total, o.seed)) do
     local place, lower = pair_at(before, number)

@@ -2,7 +2,7 @@
 -- `known` of evaluations and recommendations.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
-
+local dataset = require "moonrank.data.dataset"
 local M = {}
 
 ---Values of the option `known`, which says which items a user already knows.
@@ -26,15 +26,11 @@ end
 
 local function relevant_items(where, part, users, items)
   if is_ratings(part) then
-    if not part.binary then
-      check.fail("%s: known is 'relevant', but the ratings '%s' have no threshold. Pass ratings:binarize(4), or known "
-        .. "= 'rated'", where, part.name)
-    end
+    check.expect(part.binary, where, "known", "relevant", "'rated', because the ratings '%s' have no threshold, as "
+      .. "ratings:binarize(4) sets", part.name)
     return core.items_of_ratings(part.user, part.item, part.value, false, users, items)
   end
-  if not part.users or not part.items then
-    check.fail("%s: this dataset has no users and items: %s", where, tostring(part))
-  end
+  dataset.need(where, "the dataset", part, "users", "items")
   return core.user_items(part.lists, part.users, part.items, users, items)
 end
 
@@ -46,10 +42,8 @@ local function rated_items(where, part, users, items)
   if rated then return rated.items():sized(users, items) end
   local lists = part.lists
   local unrated = lists.rows - (lists.rows > 0 and math.tointeger(lists.relevance:double():gt(0):sum():item()) or 0)
-  if unrated > 0 then
-    check.fail("%s: known is 'rated', but %s was not made from ratings and has %d rows of grade 0, which may be "
-      .. "sampled negatives. Pass known = 'relevant' or 'none'", where, tostring(part.name or "a dataset"), unrated)
-  end
+  check.expect(unrated == 0, where, "known", "rated", "'relevant' or 'none', because %s was not made from ratings and "
+    .. "has %d rows of grade 0, which may be sampled negatives", part.name or "a dataset", unrated)
   return relevant_items(where, part, users, items)
 end
 

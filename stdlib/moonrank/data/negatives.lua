@@ -30,15 +30,11 @@ end
 
 local function check_part(i, part)
   dataset.need("mr.data.sample_negatives", ("parts[%d]"):format(i), part, "users", "items")
-  if part.lists.weights then
-    check.fail("mr.data.sample_negatives: the rows of parts[%d] have weights, and negatives have none. Pass "
-      .. "lists:weighted{weights = false}, or give weights to the result", i)
-  end
-  local relevant = math.tointeger(part.lists.relevant:double():sum():item())
-  if relevant < part.lists.rows then
-    check.fail("mr.data.sample_negatives: parts[%d] has %d rows that are not relevant, expected relevant rows only. "
-      .. "Make its fold with nsr = 0", i, part.lists.rows - relevant)
-  end
+  local others = part.lists.rows - math.tointeger(part.lists.relevant:double():sum():item())
+  check.expect(others <= 0, "mr.data.sample_negatives",
+    ("the number of rows of parts[%d] that are not relevant"):format(i), others, "0, as a fold with nsr = 0 has")
+  check.expect(not part.lists.weights, "mr.data.sample_negatives", ("the weights of rows of parts[%d]"):format(i),
+    part.lists.weights, "none, because negatives have no weights: lists:weighted{weights = false}")
 end
 
 -- Adds the items of a part to the users' relevant items: relevant[user][item] is true, count[user] is their number.

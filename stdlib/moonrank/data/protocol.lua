@@ -66,14 +66,11 @@ function M.options(ratings, options)
   local by, own = o.by, ways[o.by]
   for name, default in pairs(own) do o[name] = o[name] or default or nil end
   if own.k then check_folds(by, o.k) end
-  if (by == "time" or by == "user_time" or by == "last") and not ratings.timestamp then
-    check.fail("ratings:folds: by = '%s' needs timestamps, and these ratings have none (mr.data.interactions reads a "
-      .. "column 'timestamp')", by)
-  end
-  if by == "given" and not ratings.part then
-    check.fail("ratings:folds: by = 'given' needs ratings of several files, as mr.data.interactions{train = path, "
-      .. "test = path} reads")
-  end
+  local is_timed = by == "time" or by == "user_time" or by == "last"
+  check.expect(not is_timed or ratings.timestamp, "ratings:folds", "by", by, "a way without timestamps, because these "
+    .. "ratings have none (mr.data.interactions reads a column 'timestamp')")
+  check.expect(by ~= "given" or ratings.part, "ratings:folds", "by", by, "another way, because these ratings are not "
+    .. "of several files, as mr.data.interactions{train = path, test = path} reads")
   o.nsr = o.nsr or (o.grades and 0 or 1)
   o.k = o.k or 1
   return o

@@ -18,10 +18,8 @@ local qrels_options = declare("mr.data.QrelsOptions", {
 local function word_of(where, what, name, escape)
   check.expect(name ~= "", where, "the name of a " .. what, name, "a text that is not empty")
   if not name:find "[ \t\r\n\f\v]" and name:sub(1, 2) ~= "%%" then return name end
-  if not escape then
-    check.fail("%s: the name of a %s is '%s', which %s. Rename it, or pass escape = true", where, what,
-      core.safe_text(name), name:find "%s" and "has a blank" or "begins with two percent signs")
-  end
+  check.expect(escape, where, "the name of a " .. what, name,
+    "a text without blanks that does not begin with two percent signs, or escape = true")
   return "%%" .. name:gsub("[ \t\r\n\f\v%%]", function(c) return ("%%%02X"):format(c:byte()) end)
 end
 
@@ -44,22 +42,18 @@ function M.write(where, set, path, options)
   local o = qrels_options:read(where, options)
   check.path(where, path)
   core.check_file(path)
-  if not may_replace(path) then
-    check.fail("%s: %s exists and does not begin with a judgment. Pass a new name, or remove the file", where, path)
-  end
+  check.expect(may_replace(path), where, "path", path,
+    "a new file or a file of judgments, because a file of another kind exists there")
   local lists, row, lines = scored.named(set), 0, {}
   local grades, ids, documents = lists.relevance:totable(), lists.ids, lists.documents
   for list, size in ipairs(core.integers(lists.sizes)) do
-    local seen, query = {}, word_of(where, "list", ids[list], o.escape)
+    local query = word_of(where, "list", ids[list], o.escape)
+    check.distinct(where, ("list '%s'"):format(core.safe_text(ids[list])),
+      table.move(documents, row + 1, row + size, 1, {}))
     for _ = 1, size do
       row = row + 1
       local name, grade = documents[row], math.tointeger(grades[row])
-      if seen[name] then
-        check.fail("%s: list '%s' has the document '%s' twice, expected it once", where, core.safe_text(ids[list]),
-          core.safe_text(name))
-      end
       if not grade then check.expect(false, where, ("grade of row %d"):format(row), grades[row], "an integer") end
-      seen[name] = true
       lines[row] = ("%s 0 %s %d\n"):format(query, word_of(where, "row", name, o.escape), grade)
     end
   end

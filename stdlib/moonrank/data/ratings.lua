@@ -105,11 +105,9 @@ local titles_options = declare("mr.data.TitlesOptions", {
 function Ratings:titles(path, options)
   local where, own = "ratings:titles", self._titles
   local o = titles_options:read(where, options)
-  check.expect(path ~= nil or own, where, "path", path, "the path of a table with titles")
   local file = path ~= nil and find.path(path) or own and find.file(own.folder, { own.name })
-  if not file then
-    check.fail("%s: found no %s in %s, which has the titles. Pass the path of a table", where, own.name, own.folder)
-  end
+  check.expect(file, where, "path", path, "the path of a table with titles%s",
+    own and (", because %s has no %s"):format(own.folder, own.name) or "")
   local ids, names = core.read_pairs(file, o.item or own and own.item or "item", o.title)
   local by_id, titles, found = {}, {}, 0
   for i, id in ipairs(ids) do by_id[id] = names[i] end
@@ -339,8 +337,9 @@ function Ratings:folds(options)
   local o = protocol.options(self, options)
   local kept = self:kept(o.grades)
   if kept.count == 0 then
-    check.fail("ratings:folds: no user has %d or more %s items%s", math.max(1, self.least),
-      o.grades and "rated" or "relevant", o.grades and "" or threshold_words(self))
+    check.expect(false, "ratings:folds", ("the number of users with %d or more %s items"):format(
+      math.max(1, self.least), o.grades and "rated" or "relevant"), 0,
+      "at least 1" .. (o.grades and "" or threshold_words(self)))
   end
   local valid = o.n and o.by ~= "user_time" and o.valid > 0 and o.n or 0
   if o.n and kept.longest - o.n <= valid then

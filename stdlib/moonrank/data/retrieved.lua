@@ -3,7 +3,6 @@
 -- relevant documents.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
-local arguments = require("moonrank.options").arguments
 local evaluate = require "moonrank.evaluate"
 local list_stats = require "moonrank.bounds.list_stats"
 local metric = require "moonrank.metrics.registry"
@@ -224,8 +223,6 @@ local function check_documents(where, called, r)
     core.safe_text(r.lists.documents[1]), core.safe_text(r.judgments.documents[1]))
 end
 
-local check_metrics = arguments{ "metrics", "table", expected = "a table of metrics" }
-
 ---Evaluates a run on the queries in `queries` by metrics. It is an error if none of the run's documents is judged.
 ---@param where string   function name for error messages
 ---@param called string  name of the run, for error messages
@@ -237,7 +234,7 @@ local check_metrics = arguments{ "metrics", "table", expected = "a table of metr
 ---@return mr.Evaluation
 ---@return integer found  number of rows of the run with at least the grade `given.relevant` (default 1)
 function M.evaluate(where, called, run, judgments, queries, metrics, given)
-  check_metrics("run:evaluate", metrics)
+  evaluate.check_metrics("run:evaluate", metrics)
   seen.note("other", judgments)
   local r = core.judge(run.lists, run.scores, judgments, queries)
   check_documents(where, called, r)

@@ -153,7 +153,7 @@ end
 -- values by user or query, from which the comparison is computed, and the setting with the lists that it tested.
 local function row_of(results, where, o)
   local runs = values.runs(results, where)
-  if #runs == 0 then check.fail("mr.experiment.compared: the study has no finished trial with %s", said_of(where)) end
+  check.not_empty("mr.experiment.compared", "the set of finished trials with " .. said_of(where), runs, "trial")
   local own, ids, tested = values.lists(results, runs, o.value), tested_by(results, runs)
   local of_means, printed = filled(own, o.empty), printed_of(where, o)
   local all = stats.summary(of_means)

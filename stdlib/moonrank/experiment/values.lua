@@ -72,9 +72,7 @@ function M.chosen(results, where)
     local fold = of_row[row].fold or 0
     if not seen[fold] then found[#found + 1], seen[fold] = of_row[row], true end
   end
-  if #found == 0 then
-    check.fail "mr.experiment.chosen: the study has no finished trial with the parameters in where"
-  end
+  check.not_empty("mr.experiment.chosen", "the set of finished trials with the parameters in where", found, "trial")
   for _, run in ipairs(of_fold and not (where and where[of_fold]) and M.runs(results) or {}) do
     if not seen[run.fold] then
       check.fail("mr.experiment.chosen: fold %g has runs, but none with the parameters in where that finished with a "

@@ -206,10 +206,8 @@ function M.bars(given)
   local where = "mr.plot.bars"
   local o = bars_options:read(where, given)
   local flip = o.horizontal
-  if flip and (o.ylog or o.yrange) or not flip and (o.xlog or o.xrange) then
-    local name = flip and "y" or "x"
-    check.fail("%s: the %s axis shows categories, so it cannot have a range or a logarithmic scale. Leave out %srange "
-      .. "and %slog", where, name, name, name)
+  for _, name in ipairs(flip and { "ylog", "yrange" } or { "xlog", "xrange" }) do
+    check.leave_out(where, name, o[name] or nil, "the %s axis shows categories", name:sub(1, 1))
   end
   local panel, list = marks.panel(where, "bars", o), read_series(where, o, bar_series)
   local log = o[flip and "xlog" or "ylog"]
@@ -327,12 +325,11 @@ end
 -- the option `labels`, only heat maps in the terminal show the numbers, because they have no colours.
 local function label_of(where, labels, rows)
   if type(labels) == "table" then
-    for r = 1, math.max(#labels, #rows) do
-      local found = type(labels[r]) == "table" and ("%d texts in row %d"):format(#labels[r], r)
-      if not found or not rows[r] or #labels[r] ~= #rows[r] then
-        check.fail("%s: labels has %s, expected a text for each of %d rows of %d cells", where, found or "no row " .. r,
-          #rows, #rows[1])
-      end
+    check.length(where, "labels", #labels, #rows, "one for each row")
+    for r, row in ipairs(rows) do
+      local name = ("labels[%d]"):format(r)
+      check.expect(type(labels[r]) == "table", where, name, labels[r], "a table of texts")
+      check.length(where, name, #labels[r], #row, "one for each cell of the row")
     end
     return function(r, c) return tostring(labels[r][c]) end
   end

@@ -38,13 +38,21 @@ M.scales = declare("mr.plot.Scales", {
   scale.range_row("yrange", "that of the data", "y"),
 })
 
+-- Declares the elements of `vlines` and `hlines`: reference lines, each a number or {number, "text"}.
+local each_line = { "number|table", expected = 'a number from -1e150 to 1e150 or {number, "text"}',
+  accept = function(line)
+    local at = type(line) == "table" and line[1] or line
+    return math.type(at) and scale.fits(at)
+  end }
+
 local axes = declare("mr.plot.Axes", {
   "Axes",
-  { "vlines", "(number|{ [1]: number, [2]: string })[]", default = {}, shown = "none",
+  { "vlines", "(number|{ [1]: number, [2]: string })[]", default = {}, shown = "none", each = each_line,
     help = "vertical reference lines, with words: {0, {3, \"three\"}}" },
-  { "hlines", "(number|{ [1]: number, [2]: string })[]", default = {}, shown = "none",
+  { "hlines", "(number|{ [1]: number, [2]: string })[]", default = {}, shown = "none", each = each_line,
     help = "horizontal reference lines, with words" },
-  { "shade", "mr.plot.Region[]", default = {}, shown = "none", help = "regions of x that are shaded" },
+  { "shade", "mr.plot.Region[]", default = {}, shown = "none", each = { "table" },
+    help = "regions of x that are shaded" },
 }, M.scales, M.common)
 
 local region_options = declare("mr.plot.Region", {
@@ -81,15 +89,6 @@ local ecdf_options = declare("mr.plot.Ecdf", {
   series.row "mr.plot.EcdfSeries",
 }, ecdf_series, axes)
 
--- Raises an error if `list` is a single entry instead of an array of entries, because it would be taken for an empty
--- array.
-local function check_list(where, name, list)
-  if next(list) ~= nil and #list == 0 then
-    check.fail("%s: %s has the field '%s', expected a table of entries: %s = {entry, ...}", where, name,
-      tostring(next(list)), name)
-  end
-end
-
 ---Returns an empty panel, with the title and legend of the options `o`. It also converts the titles
 ---and labels in `o` to strings.
 ---@param kind string   "lines", "bars", ...
@@ -102,14 +101,11 @@ function M.panel(where, kind, o)
 end
 
 -- Reads the reference lines in an option. Each line is given as a number or as {number, "text"}.
-local function references(where, name, list)
+local function references(list)
   local found = {}
-  check_list(where, name, list)
   for i, each in ipairs(list) do
     local at, text = each, nil
     if type(each) == "table" then at, text = each[1], each[2] end
-    check.expect(math.type(at) and scale.fits(at), where, ("line %d of %s"):format(i, name), at,
-      'a number from -1e150 to 1e150 or {number, "text"}')
     found[i] = { at = at, text = text ~= nil and tostring(text) or nil }
   end
   return found
@@ -117,7 +113,6 @@ end
 
 local function regions(where, list)
   local found = {}
-  check_list(where, "shade", list)
   for i, each in ipairs(list) do
     local o = region_options:read(where .. " (shade)", each)
     check.expect(o.from < o.to, where, ("shade[%d].from"):format(i), o.from,
@@ -142,7 +137,7 @@ end
 -- Sets the axes of a panel so that they cover the values of its series, `xs` and `ys`, and its reference lines, or the
 -- ranges that the script gives. Errors name the values on the x axis `argument`, default "x".
 local function add_axes(panel, o, xs, ys, xpad, ypad, argument)
-  panel.vlines, panel.hlines = references(panel.where, "vlines", o.vlines), references(panel.where, "hlines", o.hlines)
+  panel.vlines, panel.hlines = references(o.vlines), references(o.hlines)
   panel.shade = regions(panel.where, o.shade)
   for _, line in ipairs(panel.vlines) do xs[#xs + 1] = line.at end
   for _, line in ipairs(panel.hlines) do ys[#ys + 1] = line.at end
@@ -296,9 +291,7 @@ function M.ecdf(given)
     for _, v in ipairs(series.numbers(where, "values of " .. who, one.values)) do
       if scale.finite(v) then one.sorted[#one.sorted + 1] = v end
     end
-    if #one.sorted == 0 then
-      check.fail("%s: the values of %s are all NaN or infinite, expected at least one finite number", where, who)
-    end
+    check.not_empty(where, ("the list of values of %s that are not NaN or infinite"):format(who), one.sorted, "number")
     table.sort(one.sorted)
     table.move(one.sorted, 1, #one.sorted, #all + 1, all)
     list[i] = one

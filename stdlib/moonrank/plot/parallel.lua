@@ -96,14 +96,12 @@ local function read_axis(given, i)
   for k, value in ipairs(each.values) do
     if type(value) == "string" then names[value] = true
     elseif type(value) ~= "number" then
-      check.fail("%s: value %d of %s is a %s, expected a number or a text", where, k, who, type(value))
+      check.expect(false, where, ("value %d of %s"):format(k, who), value, "a number or a text")
     elseif scale.finite(value) then numbers[#numbers + 1] = value
     end
   end
   local words = check.names(names)
-  if #words > 0 and #numbers > 0 then
-    check.fail("%s: %s has both numbers and texts, expected only numbers or only texts", where, who)
-  end
+  check.expect(#words == 0 or #numbers == 0, where, "values of " .. who, each.values, "only numbers or only texts")
   local it
   if #words > 0 then
     it = { lo = 1, hi = #words, log = false, categories = words }
@@ -147,9 +145,7 @@ local function add_layers(panel, o, positions, colors)
       table.insert(groups[name], k)
     end
   end
-  if #colored == 0 then
-    check.fail("%s: no line has a colour: every entry of color is NaN or infinite, or of a group", where)
-  end
+  check.not_empty(where, "the list of lines without a group whose color is not NaN or infinite", colored, "line")
   local names = check.names(groups)
   table.sort(names, function(a, b)
     if #groups[a] ~= #groups[b] then return #groups[a] > #groups[b] end

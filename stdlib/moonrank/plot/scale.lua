@@ -29,10 +29,9 @@ function M.shows(axis, x) return finite(x) and (not axis.log or x > 0) end
 local function check_size(where, o, x)
   if not M.shows(o, x) or M.fits(x) and not (o.log and x < 1 / largest_drawn) then return end
   local argument = o.argument or o.name
-  check.fail("%s: a number of %s is %g, expected %s. Multiply %s by a power of ten, such as %s", where, argument, x,
+  check.expect(false, where, "a number of " .. argument, x, "%s. Multiply %s by a power of ten, such as %s",
     o.log and "at least 1e-150 and at most 1e150 on a logarithmic axis" or "at least -1e150 and at most 1e150",
-    argument,
-    M.fits(x) and "1e150" or "1e-160")
+    argument, M.fits(x) and "1e150" or "1e-160")
 end
 
 ---Returns the declaration of an option whose value is the range of an axis, {lowest, highest}.
@@ -84,10 +83,8 @@ function M.axis(where, o)
     if M.shows(axis, x) then axis.lo, axis.hi = math.min(axis.lo, x), math.max(axis.hi, x) end
   end
   if o.range then
-    if o.log and o.range[1] < 1 / largest_drawn then
-      check.fail("%s: %srange begins at %g, expected at least 1e-150 for a logarithmic axis", where, o.name,
-        o.range[1])
-    end
+    check.expect(not o.log or o.range[1] >= 1 / largest_drawn, where, o.name .. "range[1]", o.range[1],
+      "at least 1e-150 for a logarithmic axis")
     axis.lo, axis.hi = o.range[1], o.range[2]
     axis.whole = axis.whole and not may_be_between(axis, o.name)
     return axis

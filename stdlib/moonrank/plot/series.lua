@@ -13,7 +13,7 @@ local style_order = { "solid", "dashed", "dotted" }
 
 ---Declares the option `series` of a figure whose series have the option table `class`.
 function M.row(class)
-  return { "series", class .. "[]",
+  return { "series", class .. "[]", each = { "table" }, some = "series",
     help = "several series; the options of a single one may be given without this list" }
 end
 
@@ -50,10 +50,8 @@ M.line_options = declare("mr.plot.Line", {}, M.points_options, band, M.style)
 function M.is_tensor(where, name, value, dims)
   if type(value) ~= "userdata" then return false end
   local class = not io.type(value) and tostring(value):match("^mr%.%w+") or io.type(value) and "file"
-  check.expect(not class, where, name, value, "a table of numbers or a tensor")
-  if value.dims ~= dims then
-    check.fail("%s: %s is a tensor with %d dimensions, expected %d", where, name, value.dims, dims)
-  end
+  check.expect(not class and value.dims == dims, where, name, value,
+    "a table of numbers, or a tensor whose number of dimensions is %d", dims)
   return true
 end
 
@@ -91,16 +89,11 @@ function M.list(where, o, declaration)
     end
   end
   if flat and o.series ~= nil then
-    check.fail("%s: the option series and the option %s of a single series are both given. Leave out one of the two",
-      where, next(flat))
+    require("moonrank.options.words").excluded(where, "series", next(flat), true)
   end
   local list = flat and { flat } or o.series
   local main = declaration.by_name.y and "y" or "values"
   check.expect(list, where, "series", list, "{{%s = ...}, ...}, or %s instead of series", main, main)
-  check.not_empty(where, "series", list, "table with " .. main)
-  for i, one in ipairs(list) do
-    check.expect(type(one) == "table", where, ("series %d"):format(i), one, "a table")
-  end
   return list
 end
 

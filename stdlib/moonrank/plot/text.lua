@@ -9,18 +9,12 @@ local M = {}
 ---Example: `#require("moonrank.plot.text").plain("two\r\nlines")   --> 9`
 function M.plain(text)
   text = tostring(text)
-  if not utf8.len(text) then
-    check.fail("mr.plot: the text '%s' is not UTF-8. Convert the text, for example with iconv",
-      (text:gsub("[^%g ]", "?")))
-  end
+  check.utf8("mr.plot", "the text", text)
   text = text:gsub("\r?\n", "\n"):gsub("\t", " ")
-  if text:find("[\0-\9\11-\31\127]") or text:find("\xC2[\x80-\x9F]") then
-    check.fail("mr.plot: the text '%s' has a control character. Remove the character",
-      (text:gsub("\xC2[\x80-\x9F]", "?"):gsub("%c", "?")))
-  end
-  if text:find("\xEF\xBF[\xBE\xBF]") then
-    check.fail("mr.plot: the text '%s' has U+FFFE or U+FFFF, which SVG cannot hold. Remove this character", text)
-  end
+  check.expect(not text:find("[\0-\9\11-\31\127]") and not text:find("\xC2[\x80-\x9F]"), "mr.plot", "the text", text,
+    "a text without any control character")
+  check.expect(not text:find("\xEF\xBF[\xBE\xBF]"), "mr.plot", "the text", text,
+    "a text without U+FFFE and U+FFFF, which SVG cannot hold")
   return text
 end
 

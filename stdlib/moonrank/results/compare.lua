@@ -218,11 +218,9 @@ function M.make(results, o)
   check.choice(where, "by", o.by, data.params)
   local groups = data:groups(where, { o.by }, data:_wanted_rows(where, o.where))
   local absent = left_out.without_done(results, where, o.by, o.where)
-  if #groups < 2 then
-    check.fail("%s: parameter '%s' has %d value%s with finished trials, expected two or more%s", where, o.by, #groups,
-      #groups == 1 and "" or "s",
-      #absent > 0 and (" (%s). results:trials() has the reasons"):format(table.concat(absent, "; ")) or "")
-  end
+  check.expect(#groups >= 2, where, ("the number of values of '%s' with finished trials"):format(o.by), #groups,
+    "two or more" .. (#absent > 0 and (" (%s). results:trials() has the reasons"):format(table.concat(absent, "; "))
+    or ""))
   local rows, p, levels, notes, left = {}, {}, {}, {}, left_out.note(results, where, o.where)
   local number, numbers, compared, cells = data:_column(where, "number"), {}, {}, 0
   local column, said = data:shown(where, o.value), choose.said()
@@ -248,11 +246,9 @@ function M.make(results, o)
       end
       add_note(notes, note)
       local a, b = groups[i].key[1], groups[j].key[1]
-      if #x < 2 then
-        check.fail("%s: %s = %s and %s have %d pair%s of trials that agree in all other parameters, expected two or "
-          .. "more%s", where, o.by, tostring(a), tostring(b), #x, #x == 1 and "" or "s",
-          left and (" (%s)"):format(left) or "")
-      end
+      check.expect(#x >= 2, where,
+        ("the number of pairs of trials with %s = %s and %s that agree in all other parameters"):format(o.by,
+          tostring(a), tostring(b)), #x, "two or more%s", left and (" (%s)"):format(left) or "")
       if o.lists then
         local units = #x
         x, y = without_nan(x, y)

@@ -184,9 +184,8 @@ function M.of(dimensions, y, o)
   end
   local single, pair, count = grown(dimensions, standard,
     { trees = o.trees, seed = o.seed, leaf = o.leaf or math.max(1, math.min(5, #y // 100)) })
-  if count == 0 then
-    check.fail("%s: no tree of %d found a difference. Try more trials or a smaller leaf", where, o.trees)
-  end
+  check.expect(count > 0, where, "the number of trees that found a difference", count,
+    "at least 1 of %d. Try more trials or a smaller leaf", o.trees)
   local self = setmetatable({ metric = o.metric, trials = #y, trees = count, parameters = {}, pairs = {}, rest = 1.0,
     _title = o.title }, Importance)
   for j, dimension in ipairs(dimensions) do

@@ -68,12 +68,8 @@ function M.finished(results, where, wanted)
   local study = ("'%s' in %s"):format(results.name, results.path)
   if all.count == 0 then check.fail("%s: the study %s has no trials", where, study) end
   if n == 0 then check.fail("%s: no trial of %s has all values of `where` together", where, study) end
-  if counts.failed ~= n then
-    check.fail("%s: no trial of %s%s is finished: %s. results:trials() has the reasons", where, study, fits,
-      counts_text(counts))
-  end
-  check.fail("%s: %s of %s%s failed. results:trials() has the reasons", where,
-    n == 1 and "the only trial" or ("all %d trials"):format(n), study, n == 1 and fits or fits:gsub("fits", "fit"))
+  check.fail("%s: no trial of %s%s is finished: %s. results:trials() has the reasons", where, study, fits,
+    counts_text(counts))
 end
 
 ---Returns a line that says how many trials a table leaves out by state (failed, pruned, ...); nil for none.

@@ -23,7 +23,7 @@ function M.marginal(results, name, o)
       numeric = numeric and type(column[row]) == "number"
     end
   end
-  if #x == 0 then check.fail("%s: no trial has both %s and %s", where, name, o.value) end
+  check.not_empty(where, ("the set of trials with both %s and %s"):format(name, o.value), x, "trial")
   local label = metric_of(results, o.value)
   if numeric then
     return plot.scatter{ x = x, y = y, xlabel = name, ylabel = label, xlog = axes.ratios(x), title = results.name }
@@ -101,7 +101,7 @@ local function rows_of(results, data, o)
     end
   end
   local rows = results:order(data, done, o.value, o.direction)
-  if #rows == 0 then check.fail("results:parallel: no completed trial has a finite number '%s'", o.value) end
+  check.not_empty("results:parallel", ("the set of completed trials with a finite '%s'"):format(o.value), rows, "trial")
   if o.trials then return table.move(rows, 1, math.min(o.trials, #rows), 1, {}) end
   return table.move(others, 1, #others, #rows + 1, rows)
 end

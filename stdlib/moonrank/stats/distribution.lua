@@ -75,10 +75,7 @@ function Distribution:__tostring() return tostring(self:table()) end
 
 local function check_gini(values)
   local least = #values > 0 and -(-values):max():item() or 0
-  if least < 0 then
-    check.fail("%s: the smallest value is %g, and the Gini coefficient is not defined for negative values. Pass "
-      .. "gini = false", where, least)
-  end
+  check.expect(least >= 0, where, "the smallest value", least, "at least 0 for the Gini coefficient, or gini = false")
 end
 
 return function(x, options)

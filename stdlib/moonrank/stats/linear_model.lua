@@ -46,14 +46,7 @@ local function levels_of(name, values, count)
   check.expect(#levels >= 2, where, "the only level of factor " .. name, levels[1], "at least two levels")
   local names = {}
   for i, level in ipairs(levels) do names[i] = tostring(level) end
-  local seen = {}
-  for _, text in ipairs(names) do
-    if seen[text] then
-      check.fail("%s: factor %s has two levels that are written '%s', such as a number and a text. Rename one of them",
-        where, name, core.safe_text(text))
-    end
-    seen[text] = true
-  end
+  check.distinct(where, ("factor %s, with its levels written as texts,"):format(name), names)
   return levels, rows
 end
 
@@ -92,8 +85,9 @@ local function design_row(self, values)
   return row, names
 end
 
--- Raises an error if an interaction has fewer than two different names, or if the same interaction was given before.
-local function check_interaction(names, columns, seen)
+-- Returns the names in an interaction as a text that does not depend on their order. A name that occurs twice is an
+-- error.
+local function checked_interaction(names, columns)
   local sorted = {}
   for i, name in ipairs(names) do
     if not columns[name] then check.unknown("factor or covariate of " .. where, name, check.names(columns)) end
@@ -101,12 +95,7 @@ local function check_interaction(names, columns, seen)
   end
   check.distinct(where, "an interaction", names)
   table.sort(sorted)
-  local key = table.concat(sorted, " and ")
-  if seen[key] then
-    check.fail("%s: the option interactions has the interaction of %s twice. Pass each combination of factors or "
-      .. "covariates once", where, key)
-  end
-  seen[key] = true
+  return table.concat(sorted, " and ")
 end
 
 -- Reads the options, and sets the model's factor levels and its terms (main effects and interactions). Returns the
@@ -119,16 +108,17 @@ local function read(self, o)
     self._terms[#self._terms + 1] = { name }
   end
   for _, name in ipairs(input.column_names(where, "covariates", o.covariates)) do
-    if columns[name] then check.fail("%s: '%s' is a factor and a covariate, expected one of the two", where, name) end
+    check.expect(not columns[name], where, "a covariate", name, "a name that is not the name of a factor")
     columns[name] = input.numbers(where, "covariate " .. name, o.covariates[name])
     check.length(where, "covariate " .. name, #columns[name], #y, "as y has")
     self._terms[#self._terms + 1] = { name }
   end
-  local seen = {}
-  for _, names in ipairs(o.interactions) do
-    check_interaction(names, columns, seen)
+  local interactions = {}
+  for i, names in ipairs(o.interactions) do
+    interactions[i] = checked_interaction(names, columns)
     self._terms[#self._terms + 1] = names
   end
+  check.distinct(where, "interactions", interactions)
   for i, value in ipairs(y) do
     local whole = value == value
     for _, column in pairs(columns) do whole = whole and column[i] == column[i] end
@@ -151,9 +141,7 @@ local function design(self, y, columns, kept)
     table.move(row, 1, #row, #flat + 1, flat)
     values[k] = y[i]
   end
-  if not names then
-    check.fail("%s: found no rows without NaN in y, factors and covariates. Pass at least one", where)
-  end
+  check.not_empty(where, "the set of rows without NaN in y, factors and covariates", kept, "row")
   return core.tensor(flat, "float64", "cpu"):reshape(#kept, #names), core.tensor(values, "float64", "cpu"), names
 end
 
@@ -224,17 +212,14 @@ end
 
 -- Returns, for every combination of levels of the wanted factors, the weight of each coefficient in its mean.
 local function marginal_weights(self, method, wanted)
-  local others, found, values, is_wanted = {}, {}, {}, {}
-  if wanted.n == 0 then check.fail("%s: no factor is named, expected the name of at least one factor", method) end
+  local others, found, values = {}, {}, {}
   for i = 1, wanted.n do
     local name = wanted[i]
     check.expect(name ~= nil, method, ("argument %d"):format(i), name, "the name of a factor")
-    if is_wanted[name] then
-      check.fail("%s: the factor %s is named twice, expected different factors", method, check.found(name))
-    end
     if not self._levels[name] then check.unknown("factor of mr.LinearModel", name, check.names(self._levels)) end
-    is_wanted[name] = true
   end
+  check.not_empty(method, "the list of factors", wanted, "factor")
+  local is_wanted = check.distinct(method, "the list of factors", wanted)
   for _, name in ipairs(check.names(self._levels)) do
     if not is_wanted[name] then others[#others + 1] = name end
   end

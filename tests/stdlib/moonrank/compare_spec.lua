@@ -236,7 +236,7 @@ it("mr.compare refuses evaluations of other lists, and scores the rows of qrels 
   local scored = mr.data.scored(popularity, fold.test)
   local c = mr.compare{ run = run, model = popularity, scores = scored, qrels = fold.test }
   equal(c.values.ap.model:totable(), c.values.ap.scores:totable())
-  raises(function() mr.compare{ a = run, b = popularity } end, "'b'", "table")
+  raises(function() mr.compare{ a = run, b = popularity } end, "'b'", "mr.Baseline")
 end)
 
 it("mr.compare compares metrics under bounds only if metric and bound agree", function()
@@ -262,7 +262,7 @@ it("mr.compare refuses systems, metrics and files that cannot be compared, and w
   local path = file "none Q0 a 1 1 t\n"
   local function refuses(options, ...) raises(function() mr.compare(options) end, ...) end
   refuses({ a = run }, "1", "systems")
-  refuses({ a = run, b = 3 }, "'b'", "number")
+  refuses({ a = run, b = 3 }, "'b'", "3")
   refuses({ a = run, metric = { "ap" } }, "'metrics'", "option")
   refuses({ run, run }, "system", "1")
   refuses({ a = run, b = run, qrels = parts[2].test }, "'a'", "data", "qrels")

@@ -151,12 +151,12 @@ end)
 
 it("mr.evaluate refuses unknown metrics, bounds and options, and wrong scores or lists", function()
   raises(function() return mr.evaluate(scores, lists, { "rr" }).ndcg end, "'ndcg'", "metric")
-  raises(function() mr.evaluate(scores, lists, "rr") end, "string", "metrics")
+  raises(function() mr.evaluate(scores, lists, "rr") end, "'rr'", "metrics")
   raises(function() mr.evaluate(scores, lists, { "rr[logit]" }) end, "'logit'", "bound")
   local model, queries = mr.models.linear{ inputs = 20 }, mr.data.synthetic{ kind = "queries", queries = 3 }
   raises(function() mr.evaluate(model, queries.lists, { "rr" }) end,
     "scores", "model(batch)", "fold:evaluate(model, metrics)")
-  raises(function() mr.evaluate({ 1, 2 }, lists, { "rr" }) end, "scores", "table")
+  raises(function() mr.evaluate({ 1, 2 }, lists, { "rr" }) end, "scores", "{1, 2}")
   raises(function() mr.evaluate(scores, queries, { "rr" }) end, "lists", "mr.Dataset", "data.lists")
   raises(function() mr.evaluate(scores, { train = queries }, { "rr" }) end, "lists", "table", "fold.test.lists")
   raises(function() mr.evaluate(scores, scores, { "rr" }) end, "lists", "mr.lists", "{...}")
@@ -185,5 +185,5 @@ it("mr.evaluate plots the distribution over lists, without lists that are NaN", 
   local by_hand = mr.plot.ecdf{ xlabel = "value of the metric", ylabel = "share of lists", title = "spread",
     series = { { name = "rr", values = { 0.5, 1 } }, { name = "ndcg@1", values = { 0, 1 } } } }
   equal(found:plot{ title = "spread" }:script "svg", by_hand:script "svg")
-  raises(function() mr.evaluate(mr.tensor{ 1, 2 }, mr.lists{ { 0, 0 } }, { "rr" }):plot() end, "finite", "'rr'")
+  raises(function() mr.evaluate(mr.tensor{ 1, 2 }, mr.lists{ { 0, 0 } }, { "rr" }):plot() end, "NaN", "'rr'")
 end)

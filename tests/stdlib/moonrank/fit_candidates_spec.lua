@@ -192,5 +192,5 @@ it("mr.fit on candidates refuses wrong metrics, parts and models before the firs
   raises(function() fold:candidates{ ties = "worst" } end, "fold:candidates", "'ties'")
   raises(function() fold:candidates{ negatives = 3 } end, "candidates", "'catalogue'")
   local empty = ratings:folds{ k = 4, nsr = 1, seed = 2, valid = 0 }[2]
-  raises(attempt{ train = empty.train, valid = empty:candidates() }, "user", "relevant", "item")
+  raises(attempt{ train = empty.train, valid = empty:candidates() }, "users", "relevant", "item")
 end)

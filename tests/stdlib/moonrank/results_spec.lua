@@ -159,13 +159,13 @@ it("methods of a study say that all its trials failed, and where the reasons are
     local function call(s) return s[name](s, table.unpack(arguments, 1, 2)) end
     local ok, message = pcall(call, failed)
     check(not ok and not message:find "where", message)
-    raises(function() call(failed) end, "results:" .. name, "all 4 trials", "'failed'", "failed", "results:trials()")
+    raises(function() call(failed) end, "results:" .. name, "'failed'", "4 failed", "results:trials()")
     arguments[#arguments == 0 and 2 or #arguments].where = { loss = "rr" }
-    raises(function() call(some) end, "results:" .. name, "all 2 trials", "'some'", "where", "results:trials()")
+    raises(function() call(some) end, "results:" .. name, "2 failed", "'some'", "where", "results:trials()")
     arguments[#arguments == 0 and 2 or #arguments].where = { loss = "rr", x = 1 }
-    raises(function() call(some) end, "results:" .. name, "only trial", "where", "results:trials()")
+    raises(function() call(some) end, "results:" .. name, "1 failed", "where", "results:trials()")
   end
-  raises(function() failed:best "loss" end, "results:best", "all 4 trials")
+  raises(function() failed:best "loss" end, "results:best", "4 failed")
   local ok, message = pcall(some.best, some, nil, { value = "other", direction = "maximize" })
   check(ok and message.params.x == 1, message)
   raises(function() some:best(nil, { value = "other", direction = "maximize", where = { x = 2, loss = "ap" } }) end,

@@ -97,7 +97,7 @@ it("mr.table refuses unknown columns and marks, and wrong rows and formats", fun
   raises(function() mr.table{ columns = { "a" }, formats = { a = 4 } } end, "formats.a", "4")
   for _, format in ipairs{ "%d%", "%y", "%d %d", "%d" } do
     raises(function() mr.table{ columns = { "a" }, rows = { { 1.5 } }, formats = { a = format } } end,
-      "mr.table", ("%q"):format(format), "1.5")
+      "mr.table", ("'%s'"):format(format), "1.5")
   end
   local late = mr.table{ columns = { "a" }, rows = { { 0 / 0 }, { 2 } }, formats = { a = "%d" } }
   equal(tostring(late), "  a\n---\nnan\n  2")

@@ -101,8 +101,9 @@ end)
 
 it("comparison:gains refuses what it cannot compare", function()
   local comparison = mr.compare{ a = evaluated(good), b = evaluated(bad), c = evaluated({}) }
-  raises(function() comparison:gains() end, "3 systems", "system", "other")
-  raises(function() comparison:gains{ system = "a", other = "a" } end, "'a'", "two systems")
+  raises(function() comparison:gains() end, "system", "nil")
+  raises(function() comparison:gains{ system = "a" } end, "other", "nil")
+  raises(function() comparison:gains{ system = "a", other = "a" } end, "'a'", "other")
   raises(function() comparison:gains{ system = "a", other = "d" } end, "other", "'d'")
   raises(function() comparison:gains{ system = "a", other = "b", metric = "ap" } end, "metric", "'ap'")
   raises(function() comparison:gains{ system = "a", other = "b", by = "grades" } end, "by", "grades")

@@ -271,7 +271,7 @@ it("correct = true gives exact metrics if all items are sampled and an unbiased 
   near(mean, sum / #exact, 0.01)
   local text = tostring(all)
   check(text:find("ndcg@10[corrected]", 1, true), text)
-  raises(function() fold:evaluate(model, { "rr" }, { correct = true }) end, "correct", "candidates = 'one'")
+  raises(function() fold:evaluate(model, { "rr" }, { correct = true }) end, "correct", "candidates", "'one'")
   raises(function() fold:evaluate(model, { "err" }, { candidates = "one", correct = true }) end, "correction", "err")
 end)
 
@@ -294,9 +294,9 @@ it("fold:evaluate accepts a function from a batch to scores and rejects invalid 
   raises(function() fold:evaluate(nil, names) end, "model", "nil")
   local linear = mr.models.linear{ inputs = 3 }
   raises(function() fold:evaluate(linear, names) end, "scores", "features")
-  raises(function() fold:evaluate(mr.models.mf{ users = 40, items = 149 }, names) end, "fold", "149 items", "150")
-  raises(function() fold:evaluate(mr.models.mf{ users = 39, items = 150 }, names) end, "fold", "39 users", "40")
-  raises(function() fold:evaluate(models.mf, "rr") end, "fold:evaluate", "metrics", "string")
+  raises(function() fold:evaluate(mr.models.mf{ users = 40, items = 149 }, names) end, "fold", "items", "149", "150")
+  raises(function() fold:evaluate(mr.models.mf{ users = 39, items = 150 }, names) end, "fold", "users", "39", "40")
+  raises(function() fold:evaluate(models.mf, "rr") end, "fold:evaluate", "metrics", "'rr'")
   raises(function() fold:evaluate(models.mf, {}) end, "metrics", "empty")
 end)
 

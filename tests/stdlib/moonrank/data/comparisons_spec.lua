@@ -80,7 +80,7 @@ describe("mr.data.item_features", function()
     raises(function() features "x,1\nx,2\n" end, ":2:", "'x'")
     raises(function() features "x\n" end, ":1:", "numbers")
     raises(function() features "x,1\n,2\n" end, ":2:", "empty")
-    raises(function() features "" end, "no item")
+    raises(function() features "" end, "item", "empty")
     raises(function() features("x,1\n", { delimiter = ",," }) end, "delimiter", "',,'")
     local set = mr.data.dataset{ lists = mr.lists{ { 0, 1 } }, features = mr.ones(2, 1) }
     raises(function() features "x,1\n":join(set) end, "join", "items")

@@ -183,7 +183,7 @@ it("dataset:categorical maps columns to training levels, which batches and selec
     :categorical{ columns = of_both }
   raises(function() train:concat(other) end, "levels", "column 1")
   raises(function() set{ { 1 }, { 2 }, { 3 }, { 4 }, { 5 } }:categorical{ columns = { 1 }, like = train } end,
-    "like", "2 columns", "1")
+    "like", "2 entries", "1")
   raises(function() train:categorical{ columns = { 1 } } end, "categorical", "categories")
   raises(function() train:categorical{} end, "columns")
 end)

@@ -128,7 +128,7 @@ it("mr.plot.parallel names invalid options", function()
     { { axes = { { values = { 1 } } }, color = { 1, 2 } }, "color", "2", "1" },
     { { axes = { { values = { 1 } }, { values = { 1, 2 } } }, color = { 1 } }, "2", "1" },
     { { axes = { { values = { 1, "x" }, name = "lr" } }, color = { 1, 2 } }, "mr.plot.parallel", "'lr'" },
-    { { axes = { { values = { true } } }, color = { 1 } }, "1", "boolean" },
+    { { axes = { { values = { true } } }, color = { 1 } }, "1", "true" },
     { { axes = { { values = { 1 } } }, color = { 1 }, groups = "x" }, "groups", "'x'" },
     { { axes = { { values = { 1 } } }, color = { 1 }, groups = { 3 } }, "1", "groups", "3" },
     { { axes = { { values = { 1 } } }, color = { nan } }, "color", "NaN", "line" },

@@ -390,15 +390,15 @@ it("results:compare says which trials failed, in its error and below its table",
     end, { bound = mr.choice(bounds), fold = mr.range(1, 3) })
   end
   local function only_none(trial) return trial.bound ~= "none" end
-  raises(function() of("one left", only_none, { "none", "jump" }):compare{ by = "bound" } end, "'bound'", "1 value",
+  raises(function() of("one left", only_none, { "none", "jump" }):compare{ by = "bound" } end, "'bound'", "1",
     "bound = jump", "3 failed")
   raises(function() of("none left", function() return true end, { "none", "jump" }):compare{ by = "bound" } end,
-    "'bound'", "0 values", "bound = none", "bound = jump", "3 failed")
+    "'bound'", "0", "bound = none", "bound = jump", "3 failed")
   local table_of = tostring(of("two left", function(trial) return trial.bound == "jump" end,
     { "none", "jump", "minmax" }):compare{ by = "bound" })
   says(table_of, "3 of 9 trials", "3 failed", "bound = jump")
   local some = of("some", function(trial) return trial.bound == "jump" and trial.fold > 1 end, { "none", "jump" })
-  raises(function() some:compare{ by = "bound" } end, "bound = jump and none", "1 pair", "2 of 6 trials", "2 failed")
+  raises(function() some:compare{ by = "bound" } end, "bound = jump and none", "1", "2 of 6 trials", "2 failed")
   some = of("others", function(trial) return trial.bound == "jump" and trial.fold > 2 end, { "none", "jump" })
   local text = tostring(some:compare{ by = "bound" })
   says(text, "1 of 6 trials", "1 failed")

@@ -166,7 +166,7 @@ it("mr.stats.linear_model rejects invalid data, factors and interactions", funct
   local function interacting(...) return model{ y = { 1, 2, 3, 4 }, factors = both, interactions = { ... } } end
   raises(interacting({ "loss" }), "interactions[1]", "'loss'")
   raises(interacting({ "loss", "loss" }), "interaction", "'loss'")
-  raises(interacting({ "loss", "bound" }, { "bound", "loss" }), "loss", "interaction", "bound")
+  raises(interacting({ "loss", "bound" }, { "bound", "loss" }), "loss", "interactions", "bound")
   raises(interacting("loss"), "interactions[1]", "'loss'")
   raises(model{ y = { 1, 2, 3, 4 }, factors = both, interactions = { loss = "bound" } }, "interactions", "loss",
     "names")
@@ -179,7 +179,7 @@ it("mr.stats.linear_model rejects invalid data, factors and interactions", funct
   raises(function() fine:emmeans(nil, "loss") end, "1", "nil")
   raises(function() fine:contrasts("loss", nil) end, "2", "nil")
   raises(function() fine:emmeans(1) end, "mr.LinearModel", "'1'")
-  raises(function() fine:emmeans("loss", "loss") end, "'loss'", "factor")
+  raises(function() fine:emmeans("loss", "loss") end, "'loss'", "factors")
   raises(function() fine:emmeans("loss", { level = 95 }) end, "level", "95")
   raises(function() fine:emmeans("loss", { levels = 0.9 }) end, "'levels'", "'level'")
   raises(function() fine:emmeans("loss", { level = 1 - 2 ^ -53 }) end, "quantile", "infinite")
