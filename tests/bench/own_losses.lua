@@ -1,7 +1,7 @@
 -- Times one step (value and derivative) of pairwise losses that a script defines with mr.losses.define, beside the
 -- built-in RankNet on the same lists. The script's losses are RankNet, and RankNet with the focal factor (1 - sigma(s_i
 -- - s_j))^2 for each pair.
--- Usage: moonrank tests/bench/own_losses.lua [--rows 20,100,300,1000] [--csv FILE]; with MOONRANK_CLOCK=cpu the CPU time
+-- Usage: moonrank tests/bench/own_losses.lua [--rows 20,100] [--csv FILE]; with MOONRANK_CLOCK=cpu the CPU time
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
