@@ -105,7 +105,7 @@ describe("mr.models.trees", function()
     check(tostring(model):find("not grown", 1, true))
     fit{ model = model, loss = mr.losses.ndcg{}, train = data }
     check(tostring(model):find("2 trees in 2 rounds", 1, true), tostring(model))
-    raises(function() fit{ model = model, loss = mr.losses.ndcg{}, train = data } end, "trees", "2")
+    raises(function() fit{ model = model, loss = mr.losses.ndcg{}, train = data } end, "rounds", "2", "2")
     raises(function() model{ lists = data.lists, features = mr.tensor{ { 1, 2 } } } end, "4", "2", "features")
     raises(function() model{ lists = data.lists } end, "trees", "features", "batch")
     raises(function() model:importances{ names = { "a" } } end, "1", "4", "names", "entry")
