@@ -287,6 +287,7 @@ return {
   -- Mistakes with lists and data.
   { code = "local l = mr.lists{1, 0, 0}", says = { "list 1 is 1", "mr.lists{{1, 0}" } },
   { code = "local f = ratings:binarize(4):folds{k = 2}", says = { "ratings:binarize", "binarize once" } },
+  { code = "local l = mr.lists{grades = {1, 0}, sizes = {2}}", says = { "'grades'", "'relevance'" } },
   { code = "local l = mr.lists(mr.tensor{1, 0})", says = { "mr.Tensor", "relevance = t" } },
   { code = "local grades = lists.labels", says = { "labels" }, instead = "lists.relevance", gives = "{1, 0, 0, 0, 1}" },
   { code = "local sizes = lists:sizes()", says = { "sizes", "without parentheses" }, runs = "lists.sizes",

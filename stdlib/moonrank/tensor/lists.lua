@@ -58,7 +58,7 @@ function M.lists(t)
     check.expect(false, "mr.lists", "the argument", t,
       "a table: mr.lists{{1, 0}, {0, 1, 0}} or mr.lists{relevance = t, sizes = {2, 3}}")
   end
-  if t.relevance ~= nil then
+  if t.relevance ~= nil or t[1] == nil and next(t) ~= nil then
     local options = lists_options:read("mr.lists", t)
     local sizes, names = options.sizes, {}
     if sizes == nil then
