@@ -104,7 +104,8 @@ end
 
 ---NSR 1 or labels from 1; largest number of epochs; epochs without a better metric after which training ends.
 M.beside = { value = 1, epochs = 60, patience = 10 }
----The rate, or exponent, with the highest validation metric; the smallest of several; nil if there is none.
+---Returns the rate, or exponent, with the highest validation metric, and of several with the same metric the smallest.
+---Returns nil for an empty table.
 function M.choose(valid)
   local best
   for setting, value in pairs(valid) do

@@ -1,8 +1,8 @@
 -- Does training under the logit of a metric's exact distribution function rank better than training without a bound and
 -- under the four bounds of Westerborg (2022), for every loss at every NSR (negatives per relevant row)?
 
--- An earlier simulation said so, but chose epochs on test data (MovieLens, three seeds, one learning rate for all).
--- This script tests the claim with five folds and three seeds of splits, negatives and models; validation chooses
+-- The claim comes from a simulation that chose epochs on test data (MovieLens, three seeds, one learning rate for all).
+-- This script tests it with five folds and three seeds of splits, negatives and models; validation chooses
 -- epoch and learning rate for every bound. Tests are paired by user or query (means over folds and seeds), with
 -- Holm's correction over each data set. MQ2008 is used with three definitions of a relevant document; CiteULike-a
 -- only if --sets names it.

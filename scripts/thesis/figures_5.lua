@@ -9,8 +9,8 @@ local experiment = mr.experiment
 
 local M = {}
 
--- Bounds that are compared with no bound, one row of panels each. The logarithm of the distribution is left out,
--- because its results lie between those of distribution and distribution_logit.
+-- Bounds that are compared with no bound, one row of panels each. Of the three forms of the distribution bound, the
+-- logarithm is left out.
 local rows = { "minmax", "expectation", "expectation_max", "distribution", "distribution_logit" }
 
 local function args_of(number)

@@ -17,7 +17,7 @@ local function with(place, name, replacement, body)
   if not ok then error(problem, 0) end
 end
 
--- Relevant rows of each user in train and test of a split, in falling order.
+-- Numbers of relevant rows of each user in train, valid and test of a split together, the largest first.
 local function relevant_in(fold)
   local sums = {}
   for _, each in ipairs{ fold.train, fold.valid, fold.test } do

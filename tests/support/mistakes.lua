@@ -380,6 +380,8 @@ return {
   { code = "local n = max(1, 2)", says = { "max", "math.max" } },
   { code = "total = 1", says = { "total", "local" } },
   { code = "local n = 1\nn += 1", says = { "+" }, instead = "n = n + 1" },
+  { code = "local n = 3\nprint(n != 2)", says = { "!" }, instead = "~=" },
+  { code = "local x = mr.ones(3)\nprint(x ** 2)", says = { "x ^ y" } },
   { code = "local n = 1\nif n != 1 then print(n) end", says = { "!" }, instead = "~=" },
   { code = "local n = 1 // 2 // a comment\n// another", says = { "//" } },
   { code = "# a comment", says = { "#", "comment", "--" } },

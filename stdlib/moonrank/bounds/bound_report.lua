@@ -340,7 +340,8 @@ function Report:__tostring()
   local columns = { "bound " .. self.name, table.unpack(self.order) }
   local lines = { tostring(tables.new{ columns = columns, rows = rows_of(self) }) }
   local first = self.metrics[self.order[1]]
-  lines[#lines + 1] = ("%d sizes of list; short has %d relevant rows, long %d; (N, P) is N rows, P relevant"):format(
+  lines[#lines + 1] = ("lists of %d sizes; a short list has %d relevant rows, a long one %d; (N, P) is N rows, "
+    .. "P relevant"):format(
     first.sizes, first.short, first.long)
   for _, each in ipairs(self.problems) do
     lines[#lines + 1] = ("WRONG   %s, %s: %s"):format(each.kind, each.metric, each.text)

@@ -52,7 +52,7 @@ function M.loop(server, path, guard, memory, is_over)
   end
 end
 
----Runs the command.
+---Runs `moonrank serve` with the words of its command line: shows a store in a browser until Ctrl-C.
 function M.run(words)
   for _, word in ipairs(words) do
     if word == "--help" or word == "-h" then return print(words_of.help(about, declarations)) end

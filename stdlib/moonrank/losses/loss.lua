@@ -268,7 +268,8 @@ local function applied(bound)
 end
 
 ---Makes a loss (mr.Loss) from the table of its fields. The field `_apply` is a function that applies the
----bound to values; without it, `bound` is applied to them.
+---bound to the values of lists without a bound; without this field, `bound` is applied to them.
+---@param fields table   fields of the object, such as `name`, `metric` and `_smooth`
 ---@param bound mr.Bound
 ---@param options table  options that identify the loss, as in a checkpoint; gets the field `bound`
 ---@return mr.Loss

@@ -134,11 +134,16 @@ local function text_of(path)
   return text or ""
 end
 
--- Returns the first word of a line, either in a script or in the text typed at the prompt.
+-- Returns the first word of a line, either in a script or in the text typed at the prompt. A call of print or help has
+-- none, because its error is in its arguments.
 local function first_word(path, number)
   local at = 1
   for line in (text_of(path) .. "\n"):gmatch "(.-)\n" do
-    if at == number then return line:match "^%s*(%a+)" end
+    if at == number then
+      local word, next_character = line:match "^%s*(%a+)%s*(.?)"
+      local is_call = next_character == "(" and (word == "print" or word == "help")
+      return not is_call and word or nil
+    end
     at = at + 1
   end
 end
@@ -199,7 +204,7 @@ local function of_syntax(message)
     local open = message:find("'end' expected", 1, true)
     return open and "each if, for, while, do and function needs an end, and else if is written elseif"
   end
-  return of_words[first_word(path, tonumber(number))] or of_symbols[near]
+  return of_words[first_word(path, tonumber(number)) or ""] or of_symbols[near]
 end
 
 -- Returns what to write instead of a line of Python that begins with the words of `tokens`.

@@ -179,7 +179,7 @@ end
 local report_format <const> = ('{"op_code":%d,"worker_id":"%s",'):format(set_report, writer)
   .. '"trial_id":%d,"step":%s,"intermediate_value":%s}\n'
 -- Returns the line of a report: a pair of a step and a value's JSON text. It has the form of line_of, but is made
--- without it, several times faster, because trials may report often.
+-- without it, to take less time, because trials may report often.
 local function report_line(id, row) return report_format:format(id, row[1], row[2]) end
 
 -- Adds the lines that end a running trial of the journal, with its entry, to the pending lines.
