@@ -56,8 +56,10 @@ local function try(plan, role, data)
   if plan.selection.data ~= data then return end
   check.within("mr.fit: the loss on the option " .. role, tensors.no_grad, function()
     local objective = objectives.of(plan, data)
+    local scores = objective.scores(batch)
+    if #scores > 0 and (scores * 0):sum():item() ~= 0 then return end  -- training explains scores that are not finite
     objective:prepare(batch)
-    objective:loss(objective.scores(batch), batch.lists, false)
+    objective:loss(scores, batch.lists, false)
   end)
 end
 
