@@ -24,7 +24,10 @@ end
 
 -- Raises an error if an argument after the first `most` arguments is not nil; a surplus nil has no effect.
 local function refuse_surplus(name, f, most, ...)
-  local parameters = {}
+  local parameters, own = {}, name:match "^mr%..-([%a_]+)$"
+  if own and type((...)) == "table" and check.field((...), own) then
+    check.fail("%s: the first argument is the module. Write %s(...) with a dot", name, name)
+  end
   for i = 1, most do parameters[i] = debug.getlocal(f, i) or "self" end
   local of_self = parameters[1] == "self" and 1 or 0
   for i = most + 1, select("#", ...) do
@@ -41,12 +44,13 @@ local function refuse_surplus(name, f, most, ...)
 end
 
 -- Returns true if a value whose metatable is not `class` can still be the object of a method of the class. Either the
--- value's own class has a method of this name, or the value is a script's table that stands for an object. A table
--- cannot stand for an object of a class that is written in C++.
+-- value's own class has a method of this name, or the value is a script's table that stands for an object: it has the
+-- method itself, or a metatable. A table cannot stand for an object of a class that is written in C++.
 local function may_have(value, method, class)
   local meta = getmetatable(value)
   if type(meta) == "table" and rawget(meta, "__name") ~= nil then return rawget(meta, method) ~= nil end
-  return type(value) == "table" and rawget(class, "__gc") == nil
+  if type(value) ~= "table" or rawget(class, "__gc") ~= nil then return false end
+  return meta ~= nil or rawget(value, method) ~= nil
 end
 
 ---Raises an error about surplus arguments, or about a method that was called with a dot instead of a colon. Raises none

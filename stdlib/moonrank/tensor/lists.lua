@@ -17,6 +17,7 @@ local function sizes_of_ids(ids)
   local sizes, names, seen = {}, {}, {}
   for i, id in ipairs(ids) do
     if id ~= ids[i - 1] or i == 1 then
+      check.expect(id == id, "mr.lists", ("entry %d of ids"):format(i), id, "an id other than NaN")
       if seen[id] then
         check.fail("mr.lists: id '%s' occurs again at row %d, expected all rows of a list together", tostring(id), i)
       end
