@@ -97,7 +97,8 @@ local by_hand = { "objectives/seeds", "objectives/seeds_mslr", "sigir21/citeulik
   "sigir21/citeulike_ndcg_ap_nrbp", "sigir21/citeulike_ndcg", "sigir21/citeulike_recipes_lambda",
   "sigir21/models_of_nrbp_published_citeulike", "sigir21/citeulike_nrbp", "sigir21/citeulike_ap",
   "ir_benchmark/table_2_gowalla_BPR", "ir_benchmark/table_2_gowalla_SL", "ir_benchmark/table_2_gowalla_PSL",
-  "ir_benchmark/table_2_gowalla_BSL", "ir_benchmark/table_2_gowalla_LLPAUC", "grid/grid_mq2008" }
+  "ir_benchmark/table_2_gowalla_BSL", "ir_benchmark/table_2_gowalla_LLPAUC", "ir_benchmark/table_2_gowalla_SL_20",
+  "grid/grid_mq2008" }
 for i = 1, 5 do
   by_hand[#by_hand + 1] = ("sigir21/figure_%d_published_citeulike_listwise_ndcg_ap_nrbp"):format(i)
 end

@@ -17,7 +17,7 @@ local check_options = declare("mr.bounds.CheckOptions", {
     help = "metrics whose bounded values are checked" },
   { "nsr", "number[]", default = { 1, 2, 3, 4, 5 }, some = "ratio",
     help = "ratios of rows that are not relevant to relevant rows, each with its own lists" },
-  { "relevant", "integer[]", some = "number", shown = "1, 2, 5, 20, 100, 500; for metrics without closed forms up to 20",
+  { "relevant", "integer[]", some = "number", shown = "1, 2, 5, 20, 100, 500; up to 20 without closed forms",
     help = "numbers of relevant rows, each with its own lists" },
   { "quiet", "boolean", default = false, help = "whether the report is not printed" },
 })

@@ -24,7 +24,7 @@ end
 
 -- Raises an error if an argument after the first `most` arguments is not nil; a surplus nil has no effect.
 local function refuse_surplus(name, f, most, ...)
-  local parameters, own = {}, name:match "^mr%..-([%a_]+)$"
+  local parameters, own = {}, name:match "^mr%.[%w_.]-([%a_]+)$"
   if own and type((...)) == "table" and check.field((...), own) then
     check.fail("%s: the first argument is the module. Write %s(...) with a dot", name, name)
   end
