@@ -23,17 +23,38 @@ function M.shapes(rows, relevant)
   return setmetatable({ _rows = rows, _relevant = relevant, _lists = false, _lines = {} }, Shapes)
 end
 
+-- Makes whole lists with these numbers of relevant rows.
+local function lists_of(rows, relevant)
+  local sizes, relevance = {}, core.full({ #relevant, rows }, 0, "float32", "cpu")
+  for l in ipairs(relevant) do sizes[l] = rows end
+  local ranks = core.arange(1, rows, 1, "float32", "cpu"):reshape(1, rows)
+  local most = core.tensor(relevant, "float32", "cpu"):reshape(#sizes, 1)
+  relevance = (relevance + most):ge(ranks):reshape(#sizes * rows)
+  return core.lists(sizes, relevance, {}, {})
+end
+
 ---Returns the whole lists, one for each number of relevant rows. They are made in the first call.
 ---@return mr.Lists
 function Shapes:lists()
-  if self._lists then return self._lists end
-  local sizes, relevance = {}, core.full({ #self._relevant, self._rows }, 0, "float32", "cpu")
-  for l in ipairs(self._relevant) do sizes[l] = self._rows end
-  local ranks = core.arange(1, self._rows, 1, "float32", "cpu"):reshape(1, self._rows)
-  local most = core.tensor(self._relevant, "float32", "cpu"):reshape(#sizes, 1)
-  relevance = (relevance + most):ge(ranks):reshape(#sizes * self._rows)
-  self._lists = core.lists(sizes, relevance, {}, {})
+  self._lists = self._lists or lists_of(self._rows, self._relevant)
   return self._lists
+end
+
+-- Largest number of rows of the whole lists that are in memory at a time, unless one list has more.
+local most_rows <const> = 1 << 18
+
+-- Returns the slopes of a bound for all whole lists and, if it is affine, the offsets. The lists are made in parts,
+-- because there can be millions of rows.
+local function lines_of(self, bound, metric, kind)
+  local slopes, offsets, at_once = {}, {}, math.max(1, most_rows // self._rows)
+  for first = 1, #self._relevant, at_once do
+    local part = table.move(self._relevant, first, math.min(first + at_once - 1, #self._relevant), 1, {})
+    local lists = lists_of(self._rows, part)
+    slopes[#slopes + 1] = bound:_slopes(metric, lists, kind)
+    local zeros = core.full({ #part }, 0, kind.dtype, kind.device)
+    offsets[#offsets + 1] = bound.affine and bound.apply(zeros, metric, lists) or nil
+  end
+  return { slope = operations.cat(slopes), offset = bound.affine and operations.cat(offsets) }
 end
 
 -- Returns tensors with one entry per whole list (all items of the catalogue, for which a sampled list stands): the
@@ -42,11 +63,7 @@ local function line_of(self, bound, metric, kind)
   local key = ("%s %s %s"):format(metric.number, kind.dtype, kind.device)
   local lines = self._lines[bound] or {}
   self._lines[bound] = lines
-  if not lines[key] then
-    local zeros = core.full({ #self._relevant }, 0, kind.dtype, kind.device)
-    lines[key] = { slope = bound:_slopes(metric, self:lists(), kind),
-      offset = bound.affine and bound.apply(zeros, metric, self:lists()) }
-  end
+  lines[key] = lines[key] or lines_of(self, bound, metric, kind)
   return lines[key]
 end
 
