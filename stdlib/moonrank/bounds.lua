@@ -157,8 +157,9 @@ for form, about in pairs(registry.forms) do
 end
 
 local stats_options = declare("mr.bounds.StatsOptions", {
-  { "dtype", "string", default = "float64", help = "type of the numbers" },
-  { "device", "string", default_of = core.device, shown = "the default device", help = "device of the numbers" },
+  { "dtype", "string", default = "float64", choices = { "float32", "float64" }, help = "type of the numbers" },
+  { "device", "string", default_of = core.device, choices = { "cpu", "cuda" }, shown = "the default device",
+    help = "device of the numbers" },
 })
 
 ---Returns statistics of a metric for each list: minimum, maximum, mean and others over all rankings
@@ -345,6 +346,7 @@ local weighted_options = declare("mr.bounds.WeightedOptions", {
 ---Example: `mr.bounds.weighted("minmax", {cap = 10}).name   --> minmax (cap 10)`
 function M.weighted(what, options)
   local o = weighted_options:read("mr.bounds.weighted", options)
+  check.expect(what ~= nil, "mr.bounds.weighted", "what", what, "a bound, such as \"minmax\"")
   local inner, means = M.resolve(what), {}
   local function capped(metric, lists, kind)
     local slopes = M.slopes(inner, metric, lists, kind):abs()

@@ -361,6 +361,7 @@ end
 ---@return mr.BoundReport
 function M.check(what, options)
   local o = check_options:read("mr.bounds.check", options)
+  check.expect(what ~= nil, "mr.bounds.check", "what", what, "a bound, such as \"minmax\"")
   local bound = require("moonrank.bounds").resolve(what)
   local report = { name = bound.name, problems = {}, cautions = {}, metrics = {}, order = {}, nsr = o.nsr }
   for i, each in ipairs(o.metrics) do

@@ -43,6 +43,7 @@ end
 function M.plot(what, options)
   local bounds, plot = require "moonrank.bounds", require "moonrank.plot"
   local o = plot_options:read("mr.bounds.plot", options)
+  check.expect(what ~= nil, "mr.bounds.plot", "what", what, "a bound, such as \"minmax\", or a table of bounds")
   o.metric = metrics.parse(o.metric)
   o.relevant = o.relevant or o.metric.minimize and { 10, 20, 40 } or { 5, 20, 100 }
   local several = type(what) == "table" and getmetatable(what) == nil

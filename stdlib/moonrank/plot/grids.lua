@@ -311,6 +311,7 @@ end
 
 -- Returns an axis of a heat map. On the y axis, numbers ascend upwards, but names are read from top to bottom.
 local function grid_axis(where, name, names, count, label, down)
+  check.expect(names == nil or type(names) == "table" or check.is_tensor(names), where, name, names, expected_names)
   local numeric = names == nil or type(names) == "userdata" or math.type(names[1]) ~= nil
   local list = {}
   for i = 1, count do list[i] = tostring(i) end
