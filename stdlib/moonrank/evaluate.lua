@@ -29,7 +29,8 @@ local M = { is_bounded = bounded.is, named = bounded.named, same_metric = bounde
 ---@field users mr.Tensor|false            user of each list, from fold:evaluate
 ---@field part string|false                part of the fold, "test" or "valid", from fold:evaluate
 ---@field data string|false                data fingerprint of this part, from fold:evaluate
-local Evaluation = check.exact_all("mr.Evaluation:", {})
+local Evaluation = {}
+check.exact_all("mr.Evaluation:", Evaluation, Evaluation)
 Evaluation.__index = function(self, name)
   local own = rawget(Evaluation, name) or rawget(self, metric.our_name(name))
   if own ~= nil then return own end

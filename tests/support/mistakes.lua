@@ -381,6 +381,7 @@ return {
   { code = "total = 1", says = { "total", "local" } },
   { code = "local n = 1\nn += 1", says = { "+" }, instead = "n = n + 1" },
   { code = "for batch in fold.train.batches{size = 2} do end", says = { "dataset:batches(...)", "colon" } },
+  { code = "local e = mr.evaluate(scores, lists, {'ndcg'})\ne.table()", says = { "evaluation:table(...)", "colon" } },
   { code = "local loss = mr.losses:ndcg{}", says = { "mr.losses.ndcg", "dot" }, never = { "by name" } },
   { code = "mr.gradcheck(mr.ones(2), mr.ones(2))", says = { "f", "a function" } },
   { code = "local n = 3\nprint(n != 2)", says = { "!" }, instead = "~=" },

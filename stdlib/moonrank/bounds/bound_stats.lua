@@ -21,7 +21,7 @@ local M = {}
 ---@field cdf fun(score: mr.Tensor): mr.Tensor  smoothed distribution function over random rankings, differentiable
 local Stats = {}
 local columns = { "n", "p", "min", "max", "best", "expectation", "sd" }
-local methods = check.exact_all("mr.Stats:", {})
+local methods = check.exact_all("mr.Stats:", {}, Stats)
 local stats_fields = { "n", "p", "min", "max", "best", "expectation", "sd", "degenerate", "cdf" }
 
 Stats.__index = function(self, name)

@@ -66,8 +66,8 @@ function M.refuse(name, f, most, meta, ...)
   local class, method = name:match "([%a_]+):(.*)"
   if not meta or getmetatable((...)) == meta or may_have((...), method, meta) then return end
   local object = class == "Tensor" and "x" or class:lower()
-  check.fail("%s: found a %s in the place of the object. Write %s:%s(...) with a colon", name, check.kind((...)),
-    object, method)
+  check.fail("%s: found %s in the place of the object. Write %s:%s(...) with a colon", name,
+    (...) == nil and "nil" or "a " .. check.kind((...)), object, method)
 end
 
 ---Raises an error about an unknown field of a class, which says what to write instead or offers the nearest name.

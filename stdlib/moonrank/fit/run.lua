@@ -28,7 +28,8 @@ end
 ---Results of the epochs of a training.
 ---@class mr.History: mr.Exports
 ---@field [integer] mr.Epoch   the epochs in order
-local History = check.exact_all("mr.History:", { __name = "mr.History" })
+local History = { __name = "mr.History" }
+check.exact_all("mr.History:", History, History)
 -- Maps a history to what is printed below its table: the metric objects by name, and texts about the part of the data
 -- that chooses the epoch, such as which items are ranked.
 local shown_of = setmetatable({}, { __mode = "k" })
