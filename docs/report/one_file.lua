@@ -5,14 +5,10 @@
 -- Usage: moonrank docs/report/one_file.lua FOLDER SCRIPT [OPTIONS OF SCRIPT]
 -- Example: moonrank docs/report/one_file.lua docs/results scripts/sigir21/citeulike.lua --losses ap --nsr 5
 local mr = require "moonrank"
+local core = require "moonrank.core"
 local here = arg[0]:match("^(.*/)") or "./"
 local sections, results_file = dofile(here .. "sections.lua"), dofile(here .. "results_file.lua")
 local documents = dofile(here .. "documents.lua")
-
-local function is_file(path)
-  local file = io.open(path)
-  return file and file:close()
-end
 
 local folder, script, words = arg[1], arg[2], { table.unpack(arg, 3) }
 if folder == "--help" or not script then
@@ -26,11 +22,11 @@ if not document then
   mr.exit(1, ("SCRIPT is '%s', expected a script in the folder of a document, such as scripts/%s/table.lua (one of %s)")
     :format(script, documents.names[1], table.concat(documents.names, ", ")))
 end
-if not is_file(script) then mr.exit(1, ("SCRIPT is '%s', which is not a file"):format(script)) end
+if not core.is_file(script) then mr.exit(1, ("SCRIPT is '%s', which is not a file"):format(script)) end
 
 local run = { path = script, words = words }
 local path = ("%s/%s/%s.csv"):format(folder, document, sections.file_name(run))
-run.title = is_file(path) and results_file.read(path)[1].section
+run.title = core.is_file(path) and results_file.read(path)[1].section
   or ("%s %s"):format(script:match "([^/]+)%.lua$", table.concat(sections.plain_words(words), " "))
 local section = sections.run(run)
 local count = results_file.write_all(folder, { { name = document, sections = { section } } })
