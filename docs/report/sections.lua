@@ -6,6 +6,9 @@ local seen = require "moonrank.data.seen"
 
 local M = {}
 
+-- Returns true if an error is an interruption (Ctrl-C).
+local function is_interruption(problem) return core.interrupted() or tostring(problem):find "interrupted$" ~= nil end
+
 ---Runs a script with these words as its command line and returns what the script returns. Bounds,
 ---losses and models that the script defines are undone afterwards, so that scripts of one report do
 ---not see each other's definitions.
@@ -16,9 +19,7 @@ function M.call(path, words)
   local own, was = { [0] = path, table.unpack(words) }, arg
   for i = -1, -16, -1 do own[i] = arg[i] end
   rawset(_G, "arg", own)
-  local function traced(problem)
-    return tostring(problem):find "interrupted$" and problem or debug.traceback(problem)
-  end
+  local function traced(problem) return is_interruption(problem) and problem or debug.traceback(problem) end
   local ok, found = xpcall(definitions.apart, traced, function() return dofile(path) end)
   rawset(_G, "arg", was)
   if not ok then error(found, 0) end
@@ -132,7 +133,7 @@ end
 -- report.
 local function reason_of(problem)
   local text = tostring(problem):match "[^\n]+" or "no reason was given"
-  if core.interrupted() or text:find "interrupted$" then error(problem, 0) end
+  if is_interruption(text) then error(problem, 0) end
   return M.tilde(text)
 end
 

@@ -171,10 +171,10 @@ Tensor distribution_shares(const Tensor& score, const Lists& lists, const Metric
     place[l] = listed.size();
     listed.push_back(shapes[l]);
   }
-  std::vector<int64_t> numbers(static_cast<size_t>(score.entries()));
-  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int64_t>(i % count) + 1;
-  std::vector<double> value(numbers.size());
+  std::vector<double> value(static_cast<size_t>(score.entries()));
   if (listed.size() < count) {
+    std::vector<int64_t> numbers(value.size());
+    for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int64_t>(i % count) + 1;
     value =
         distribution_bound(score, lists, metric, spec, Tensor::from(numbers)).to(Dtype::float64).to_vector<double>();
   }

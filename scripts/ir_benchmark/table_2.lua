@@ -31,8 +31,8 @@ local function open(name)
   local of, title = published[name], args.folder:match "([^/]*)/*$"
   local set = args.smoke and protocol.made_up(name) or not of and protocol.open(title, args.folder)
     or protocol.open(of.title, mr.experiment.place(args, "ir-benchmark/" .. of.folder))
-  return { set = set, name = of and name or "folder " .. title, how = of or published[args.like or "health"],
-    like = not of and (args.like or "health") or nil }
+  local like = not of and (args.like or "health") or nil
+  return { set = set, name = of and name or "folder " .. title, how = of or published[like], like = like }
 end
 
 -- Makes or reads the run of a loss and a seed on a data set.

@@ -150,8 +150,6 @@ function M.distribution_bound(options)
   end
   return made
 end
-
-
 for form, about in pairs(registry.forms) do
   registry.add_builtin(about.name, M.distribution_bound{ form = form }, about)
 end

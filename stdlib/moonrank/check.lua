@@ -326,6 +326,13 @@ function M.field(of, name)
   return ok and value or nil
 end
 
+---Returns true if the value can be called: it is a function or has the metamethod __call.
+---Example: `require("moonrank.check").callable(mr.losses.ap()), require("moonrank.check").callable{}   --> true, false`
+function M.callable(value)
+  local meta = type(value) == "function" or debug.getmetatable(value)
+  return meta == true or type(meta) == "table" and meta.__call ~= nil
+end
+
 ---Raises an error if the array `sequence` also has named fields, because they would be ignored.
 ---@param form? string  what to write instead
 function M.sequence(where, name, sequence, form)

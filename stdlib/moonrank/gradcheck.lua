@@ -23,7 +23,7 @@ local gradcheck_options = declare("mr.GradcheckOptions", {
 ---@return number  largest error, relative to 1 + |derivative|; more than `tolerance` is an error that names the entry
 ---Example: `mr.gradcheck(function(x) return (x * x):sum() end, mr.tensor{1, 2, 3}) < 1e-6   --> true`
 function M.gradcheck(f, x, options)
-  check.expect(type(f) == "function" or check.field(debug.getmetatable(f) or {}, "__call"), "mr.gradcheck", "f", f,
+  check.expect(check.callable(f), "mr.gradcheck", "f", f,
     "a function: mr.gradcheck(function(x) return x:sum() end, x)")
   options = gradcheck_options:read("mr.gradcheck", options)
   local point = core.numbers(x)

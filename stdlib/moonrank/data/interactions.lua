@@ -88,8 +88,10 @@ function Interactions:items_of_users(share, least, device)
   return core.tensor(items, "int64", device), core.tensor(is_there, "float32", device)
 end
 
--- Returns `count` lists of a relevant row and its negatives. Batches of one size share what is cached for lists.
-local function lists_of(self, count)
+---Returns `count` lists of a relevant row and its negatives. Batches of one size share what is cached for lists.
+---@param count integer
+---@return mr.Lists
+function Interactions:lists(count)
   local found = self._lists[count]
   if not found then
     local sizes, size = {}, self._how.negatives + 1
@@ -135,7 +137,7 @@ end
 
 -- Makes the batch of the interactions order[first] to order[first + count - 1], whose rows `block` already has.
 local function batch_of(self, block, first, count, o)
-  local lists, width, at = lists_of(self, count), self._how.negatives + 1, first - block.first
+  local lists, width, at = self:lists(count), self._how.negatives + 1, first - block.first
   whole_lists.set(lists, self._shapes, block.numbers:narrow(1, at + 1, count))
   return dataset.batch{ lists = lists, size = count, users = block.users:narrow(1, at + 1, count):to(o.device),
     items = block.rows:narrow(1, at * width + 1, count * width), interactions = self, epoch = o.epoch }

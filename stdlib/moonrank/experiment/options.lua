@@ -57,7 +57,7 @@ function M.check_stores(args, documents)
 end
 
 local fit_options = declare("mr.experiment.FitWorkersOptions", {
-  { "advice", "string", shown = "Use less data", help = "what to do instead, in the error" },
+  { "advice", "string", default = "Use less data", help = "what to do instead, in the error" },
   { "available", "number", above = 0, shown = "as measured", help = "bytes of free memory" },
 })
 
@@ -161,12 +161,11 @@ function M.fit_workers(args, where, what, bytes, o)
   o = fit_options:read("mr.experiment.fit_workers", o)
   local asked, free, cores = rawget(args, "workers"), o.available or core.available_bytes(), threads.threads()
   local processes = asked or math.tointeger(math.min(cores, math.max(1, free // bytes)))
-  if processes <= 1 then
-    memory.need(where, what, bytes, o.advice, free)
-  else
-    memory.need(where, ("%s and --workers %d"):format(what, processes), processes * bytes,
-      (o.advice or "Use less data") .. ", or fewer --workers", free)
+  local advice = o.advice
+  if processes > 1 then
+    what, advice = ("%s and --workers %d"):format(what, processes), advice .. ", or fewer --workers"
   end
+  memory.need(where, what, math.max(1, processes) * bytes, advice, free)
   if processes >= cores or asked then return end
   args.workers = processes
   print(("%d of %d processes run at once, because each may need %.1f GiB of memory."):format(processes, cores,

@@ -1,5 +1,4 @@
 -- Checks the options of mr.fit about interactions, and finds the interactions of train.
-local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
 local interactions = require "moonrank.data.interactions"
@@ -52,25 +51,22 @@ local function catalogue_of(o)
   return items
 end
 
--- Raises an error if no order of an interaction's rows changes the loss, such as one of the first 20 rows where there
--- are 11. All interactions have lists of the same shape.
-local function check_counted(loss, negatives)
-  local relevance = core.arange(1, negatives + 1, 1, "float32", "cpu"):le(1):to "float32"
-  if loss:count(core.lists({ negatives + 1 }, relevance, {}, {})) > 0 then return end
-  check.fail("mr.fit: the loss is constant on lists of a relevant item and %d negatives. Pass a larger number of "
-    .. "negatives, or another loss", negatives)
-end
-
 ---Returns the interactions of train; false if a step takes lists.
 ---@param o mr.FitOptions  after M.check
 ---@return mr.data.Interactions|false
 function M.of(o)
   if o.unit ~= "interaction" then return false end
+  local negatives = o.negatives or 1
   local found = interactions.of(o.train, { users = most(o.train.users), items = catalogue_of(o),
-    negatives = o.negatives or 1, shared = o.shared_negatives or false, seed = o.seed })
+    negatives = negatives, shared = o.shared_negatives or false, seed = o.seed })
   check.expect(found.count > 0, "mr.fit", "the number of interactions in train", found.count,
     "a row of grade 1 or higher, of a user who does not have every item")
-  check_counted(o.loss, o.negatives or 1)
+  -- A loss may be constant on interactions, such as one of the first 20 rows where there are 11. All of them have lists
+  -- of the same shape.
+  if o.loss:count(found:lists(1)) == 0 then
+    check.fail("mr.fit: the loss is constant on lists of a relevant item and %d negatives. Pass a larger number of "
+      .. "negatives, or another loss", negatives)
+  end
   return found
 end
 

@@ -4,20 +4,14 @@ local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local optim = require "moonrank.optim"
 
--- Returns true if the value can be called: it is a function or has the metamethod __call.
-local function callable(value)
-  local meta = type(value) == "function" or debug.getmetatable(value)
-  return meta == true or type(meta) == "table" and meta.__call ~= nil
-end
-
 local function has_method(value, name) return type(check.field(value, name)) == "function" end
 
 local function is_model(value)
-  return callable(value) and has_method(value, "parameters") and has_method(value, "snapshot")
+  return check.callable(value) and has_method(value, "parameters") and has_method(value, "snapshot")
     and has_method(value, "restore")
 end
 
-local function is_loss(value) return callable(value) and has_method(value, "count") end
+local function is_loss(value) return check.callable(value) and has_method(value, "count") end
 
 -- Returns true for a dataset or candidates, also of a class that a script defined, and false for a fold, which has a
 -- field `train`. For the option `train`, plan.lua refuses candidates with a more precise error.

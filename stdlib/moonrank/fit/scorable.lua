@@ -52,11 +52,12 @@ local function try(plan, role, data)
   local batch = data:batches{ size = 1 }()
   if not batch then return end
   local _ <close> = random.scope(plan.seed, "first list of " .. role)
-  check.within("mr.fit: the model cannot score " .. role, tensors.no_grad, function() plan.model(batch) end)
+  local scores = check.within("mr.fit: the model cannot score " .. role, tensors.no_grad, function()
+    return plan.model(batch)
+  end)
   if plan.selection.data ~= data then return end
   check.within("mr.fit: the loss on the option " .. role, tensors.no_grad, function()
     local objective = objectives.of(plan, data)
-    local scores = objective.scores(batch)
     if #scores > 0 and (scores * 0):sum():item() ~= 0 then return end  -- training explains scores that are not finite
     objective:prepare(batch)
     objective:loss(scores, batch.lists, false)
