@@ -15,6 +15,9 @@ struct RowLoops {
   double (*exponentials)(const double* x, double top, int64_t n, double* powers);
   /// Computes slopes[i] = sigma(t_i) and returns the sum of log(1 + e^t_i). t may be any number except NaN.
   double (*logistic)(const double* t, int64_t n, double* slopes);
+  /// Computes values[i] = log(1 + e^t_i) and slopes[i] = sigma(t_i). The results have the same bits as those of
+  /// PlainMath::softplus (pair_forms.h).
+  void (*softplus)(const double* t, int64_t n, double* values, double* slopes);
   /// Returns the sum of x. The result has the bits of adding from the first entry to the last. If all entries are
   /// integers, they may be added in any order, because such sums are exact.
   double (*sum)(const double* x, int64_t n);

@@ -32,6 +32,14 @@ inline double row_logistic(const double* t, int64_t n, double* slopes) {
   return sum_of(total);
 }
 
+inline void row_softplus(const double* __restrict t, int64_t n, double* __restrict values, double* __restrict slopes) {
+  for (int64_t i = 0; i < n; ++i) {
+    const double e = portable::exp(t[i] < 0 ? t[i] : -t[i]), above = 1 / (1 + e), below = e / (1 + e);
+    slopes[i] = t[i] >= 0 ? above : below;
+    values[i] = (t[i] > 0 ? t[i] : 0) + portable::log1p(e);
+  }
+}
+
 inline double row_sum(const double* x, int64_t n) {
   using L = Lanes<double>;
   // integers up to `most` have the same sum in any order; adding `round` rounds to an integer
@@ -118,6 +126,7 @@ template <>
 RowLoops loops_of<RowLoops, Simd::MR_SIMD>() {
   return {.exponentials = &MR_SIMD::row_exponentials,
           .logistic = &MR_SIMD::row_logistic,
+          .softplus = &MR_SIMD::row_softplus,
           .sum = &MR_SIMD::row_sum,
           .largest = &MR_SIMD::row_largest,
           .cross_entropy = &MR_SIMD::row_cross_entropy,

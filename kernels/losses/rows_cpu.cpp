@@ -6,6 +6,7 @@
 #include "kernels/losses/rows.h"
 #include "kernels/losses/vector_losses.h"
 #include "kernels/losses/vector_own_scores.h"
+#include "kernels/losses/vector_sampled_pairs.h"
 #include "kernels/losses/vector_soft_rank.h"
 #include "kernels/losses/vector_top_ranks.h"
 
@@ -69,6 +70,7 @@ void with_fast_forms(RowLossKernels<Real>& table) {
   table.softmax_cross_entropy = &by_vectors<VectorCrossEntropy<Real, Grades>>;
   table.binary_cross_entropy = &by_vectors<VectorBinaryCrossEntropy<Real>>;
   table.ordinal = &by_vectors<VectorOrdinal<Real>>;
+  table.bpr = &bpr_by_vectors<Real>;
   table.climf = &by_vectors<VectorOwnScores<Real, Climf>>;
   table.tfmap = &by_vectors<VectorOwnScores<Real, Tfmap>>;
   table.top_sigmoid = &by_vectors<VectorTopRanks<Real>>;

@@ -30,21 +30,39 @@ struct SampledLoss {
 
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
-    const int64_t at = lists.begin(list), n = lists.size(list), positive = relevant.size(list), others = n - positive;
-    const int64_t pairs = others > 0 ? positive * draws : 0, first = relevant.begin(list) * draws;
-    const double total = group.sum(pairs, [&](int64_t k) {
+    const int64_t at = lists.begin(list), first = relevant.begin(list) * draws;
+    const double total = group.sum(pairs(list), [&](int64_t k) {
       const int64_t row = at + relevant(list, k / draws);
       const double own = row_weight(weights, row);
       drawn[first + k] = -1;
       if (own == 0) return 0.0;
-      const DrawnPair pair = sampler(
-          RowDraws<Real>{scores, relevant, key, list, at, others, row, static_cast<uint64_t>(rows_before + row)},
-          k % draws);
+      const DrawnPair pair = sampler(draws_of(list, row), k % draws);
       drawn[first + k] = pair.other;
       slopes[first + k] = own * pair.slope / static_cast<double>(draws);
       if (curvature.data != nullptr) curvatures[first + k] = own * pair.curvature / static_cast<double>(draws);
       return own * pair.value / static_cast<double>(draws);
     });
+    finish(group, list, total);
+  }
+
+  /// Returns the number of pairs of a list: 0 if all its rows are relevant.
+  MR_HD int64_t pairs(int64_t list) const {
+    return lists.size(list) > relevant.size(list) ? relevant.size(list) * draws : 0;
+  }
+  /// Returns the input of the sampler for a relevant row.
+  MR_HD RowDraws<Real> draws_of(int64_t list, int64_t row) const {
+    return {scores,
+            relevant,
+            key,
+            list,
+            lists.begin(list),
+            lists.size(list) - relevant.size(list),
+            row,
+            static_cast<uint64_t>(rows_before + row)};
+  }
+  /// Writes the list's value, and its derivatives by the scores from those of the drawn pairs.
+  template <class Group>
+  MR_HD void finish(const Group& group, int64_t list, double total) const {
     group.each(1, [&](int64_t) { value[list] = static_cast<Real>(total); });
     if (derivative.data != nullptr) add_up(group, list, slopes, -1, derivative);
     if (curvature.data != nullptr) add_up(group, list, curvatures, 1, curvature);
@@ -56,16 +74,18 @@ struct SampledLoss {
   template <class Group>
   MR_HD void add_up(const Group& group, int64_t list, const Span<double>& terms, int sign,
                     const Span<Real>& out) const {
-    const int64_t at = lists.begin(list), n = lists.size(list), first = relevant.begin(list) * draws,
-                  pairs = n > relevant.size(list) ? relevant.size(list) * draws : 0;
-    group.each(n, [&](int64_t i) { out[at + i] = 0; });
+    const int64_t at = lists.begin(list), positive = pairs(list) > 0 ? relevant.size(list) : 0;
+    group.each(lists.size(list), [&](int64_t i) { out[at + i] = 0; });
     // One lane adds up the terms in the order of the draws, because several draws may give the same row.
     group.each(1, [&](int64_t) {
-      for (int64_t k = 0; k < pairs; ++k) {
-        if (drawn[first + k] < 0) continue;
-        const auto term = static_cast<Real>(terms[first + k]);
-        out[at + relevant(list, k / draws)] += sign < 0 ? -term : term;
-        out[at + drawn[first + k]] += term;
+      int64_t pair = relevant.begin(list) * draws;
+      for (int64_t p = 0; p < positive; ++p) {
+        for (const int64_t end = pair + draws; pair < end; ++pair) {
+          if (drawn[pair] < 0) continue;
+          const auto term = static_cast<Real>(terms[pair]);
+          out[at + relevant(list, p)] += sign < 0 ? -term : term;
+          out[at + drawn[pair]] += term;
+        }
       }
     });
   }

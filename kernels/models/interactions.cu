@@ -16,7 +16,7 @@ struct WriteFour {
     rows.draws(r).write(first, left < 4 ? left : 4, ranks);
     if (first == 0) rows.row(r)[0] = rows.items[r];
     for (int64_t k = 0; k < 4 && k < left; ++k) {
-      const int64_t rank = ranks[k], before = known_before(known, rank, guess_of(known, rank, rows.all_items));
+      const int64_t rank = ranks[k], before = known_before(known, rank, guess_of(known.size, rank, rows.all_items));
       rows.row(r)[1 + first + k] = rank + before + 1;
     }
   }

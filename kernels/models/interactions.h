@@ -22,11 +22,12 @@ class UniformDraws {
   struct State {
     RandomKey key;
     uint64_t step, row, n;
-    uint64_t least;  // products whose lower half is smaller are drawn again
+
+    /// Returns the lower half of a product below which the integer is drawn again. It is below n.
+    MR_HD uint64_t least() const { return ((uint64_t{1} << 32) - n) % n; }
   };
 
-  MR_HD UniformDraws(RandomKey key, uint64_t step, uint64_t row, uint64_t n)
-      : of_{key, step, row << draw_bits, n, ((uint64_t{1} << 32) - n) % n} {}
+  MR_HD UniformDraws(RandomKey key, uint64_t step, uint64_t row, uint64_t n) : of_{key, step, row << draw_bits, n} {}
   MR_HD const State& state() const { return of_; }
 
   /// Writes the row's random integers number `first` to first + count - 1, where `first` is a multiple of 4.
@@ -41,16 +42,22 @@ class UniformDraws {
   MR_HD void write_four(const Random128& bits, int64_t first, int64_t left, int32_t* out) const {
     for (int64_t k = 0; k < 4 && k < left; ++k) {
       const uint64_t product = bits.word[k] * of_.n;
-      out[k] = static_cast<int32_t>((product & 0xFFFFFFFFULL) >= of_.least ? product >> 32 : again(first + k));
+      out[k] = static_cast<int32_t>(is_kept(product) ? product >> 32 : again(first + k));
     }
   }
 
  private:
+  /// Returns true unless the integer in the upper half of `product` must be drawn again. Nearly always the lower half
+  /// is at least n, which saves a division.
+  MR_HD bool is_kept(uint64_t product) const {
+    const uint64_t lower = product & 0xFFFFFFFFULL;
+    return lower >= of_.n || lower >= of_.least();
+  }
   MR_HD uint64_t again(int64_t draw) const {
     for (uint64_t attempt = 1;; ++attempt) {
       const Random128 bits = philox(of_.key, of_.row | static_cast<uint64_t>(draw), of_.step | attempt << step_bits);
       const uint64_t product = bits.word[0] * of_.n;
-      if ((product & 0xFFFFFFFFULL) >= of_.least) return product >> 32;
+      if (is_kept(product)) return product >> 32;
     }
   }
 
@@ -59,8 +66,8 @@ class UniformDraws {
 
 /// Returns a guess for the position, among a user's items, of the first one with more than `rank` unknown items below
 /// it: the exact position if the items were spread evenly.
-MR_HD inline int64_t guess_of(Span<const int64_t> known, int64_t rank, int64_t all_items) {
-  return rank * known.size / (all_items - known.size);
+MR_HD inline int64_t guess_of(int64_t known, int64_t rank, int64_t all_items) {
+  return rank * known / (all_items - known);
 }
 
 /// Returns how many of a user's items have at most `rank` unknown items below them. The search goes up or down from
@@ -82,6 +89,7 @@ MR_HD inline int64_t known_before(Span<const int64_t> known, int64_t rank, int64
 struct InteractionRows {
   Span<const int64_t> users, items;
   const int64_t *offsets, *known;  // the items of user u (from 0) are known[offsets[u]] .. known[offsets[u + 1] - 1]
+  const int32_t* gaps = nullptr;   // UserItemTable::gaps; null on the GPU and if negatives are shared
   int64_t all_items, count;
   // number of pairs in each batch that come before the first pair of this call: a batch may be split between processes
   int64_t before;
@@ -99,6 +107,11 @@ struct InteractionRows {
     if (shared) return {known, 0};
     const int64_t begin = offsets[users[r] - 1];
     return {known + begin, offsets[users[r]] - begin};
+  }
+  /// Returns the gaps of the user of pair r, on the CPU.
+  Span<const int32_t> gaps_of(int64_t r, int64_t padding) const {
+    const int64_t user = users[r] - 1, begin = offsets[user];
+    return {gaps + begin + user * padding, offsets[user + 1] - begin};
   }
   MR_HD UniformDraws draws(int64_t r) const {
     const auto unknown = static_cast<uint64_t>(all_items - known_of(r).size);

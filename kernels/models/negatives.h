@@ -10,13 +10,14 @@ namespace mr::cpu {
 
 /// number of negatives that the vector loop draws together
 constexpr int64_t negatives_block = 64;
-/// Gaps (for each of a user's items, the number of smaller items that the user does not have) are followed by the
-/// largest int32 until their number is a multiple of this one.
-constexpr int64_t negatives_padding = 16;
+/// Gaps (for each of a user's items, the number of smaller items that the user does not have) are followed by so many
+/// entries of the largest int32.
+constexpr int64_t gaps_padding = 32;
 /// The number of places for which one call of `random` computes random bits is a multiple of this one.
 constexpr int64_t random_block = 8;
-/// number of a user's items around the guess that `known_before` compares
-constexpr int64_t known_window = 16;
+/// number of gaps around the guess that `items_before` compares
+constexpr int64_t gaps_window = 32;
+static_assert(gaps_window <= gaps_padding);
 
 struct NegativeLoops {
   /// Writes the negatives number `first` to first + count - 1 of an interaction, where count is at most
@@ -26,9 +27,8 @@ struct NegativeLoops {
   bool (*write)(const UniformDraws::State& draws, int64_t first, Span<const int32_t> gaps, int64_t count, int64_t* out);
   /// Computes out[i] = philox(key, blocks[i], steps[i]) for i < n. n is a multiple of random_block.
   void (*random)(RandomKey key, const uint64_t* blocks, const uint64_t* steps, int64_t n, Random128* out);
-  /// Returns known_before(known, rank, guess) of interactions.h if it is inside the window around
-  /// `guess`, or else -1.
-  int64_t (*known_before)(Span<const int64_t> known, int64_t rank, int64_t guess);
+  /// Returns how many of a user's gaps are at most `rank`, if that is inside the window around `guess`, or else -1.
+  int64_t (*items_before)(Span<const int32_t> gaps, int64_t rank, int64_t guess);
 };
 
 }  // namespace mr::cpu

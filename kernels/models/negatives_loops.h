@@ -10,6 +10,9 @@ namespace {
 
 typedef int32_t Ranks __attribute__((vector_size(MR_VECTOR_BYTES)));  // NOLINT: the attribute needs typedef
 constexpr int64_t ranks_per_vector = MR_VECTOR_BYTES / sizeof(int32_t);
+/// `write` reads gaps in groups of this size, and so at most this number of entries of the padding.
+constexpr int64_t gaps_at_once = 16;
+static_assert(gaps_at_once <= gaps_padding);
 
 /// Stores a[0], b[0], a[1], b[1] and so on.
 inline void store_alternating(Bits a, Bits b, int32_t* to) {
@@ -31,6 +34,7 @@ inline void store_alternating(Bits a, Bits b, int32_t* to) {
 inline bool draw_ranks(const UniformDraws::State& draws, int64_t first, int32_t* ranks) {
   constexpr auto lanes = static_cast<int64_t>(sizeof(Bits) / sizeof(uint64_t));
   const Bits n = draws.n - Bits{};
+  const uint64_t least = draws.least();
   Bits number, again{};
   for (int64_t l = 0; l < lanes; ++l) number[l] = (draws.row | static_cast<uint64_t>(first / 4)) + l;
   for (int64_t d = 0; d < negatives_block; d += 4 * lanes, number += static_cast<uint64_t>(lanes)) {
@@ -38,7 +42,7 @@ inline bool draw_ranks(const UniformDraws::State& draws, int64_t first, int32_t*
     draw(draws.key, number, draws.step, words);
     for (Bits& word : words) {
       const Bits product = multiply(word, n);
-      again |= reinterpret_cast<Bits>((product & low_half) < draws.least);
+      again |= reinterpret_cast<Bits>((product & low_half) < least);
       word = product >> 32;
     }
     store_alternating(words[0] | words[1] << 32, words[2] | words[3] << 32, ranks + d);
@@ -64,12 +68,12 @@ inline void count_every(Span<const int32_t> gaps, int64_t stride, const int32_t*
 }
 
 /// Counts how many of n gaps (numbers of items that the user does not have, below each of the user's items) are at most
-/// `rank`. n is a multiple of negatives_padding.
+/// `rank`. n is a multiple of gaps_at_once.
 inline int32_t count_of(const int32_t* gaps, int64_t n, int32_t rank) {
   int32_t count = 0;
 #if MR_VECTOR_BYTES == 64
   const __m512i of_rank = _mm512_set1_epi32(rank);
-  for (int64_t m = 0; m < n; m += negatives_padding)
+  for (int64_t m = 0; m < n; m += gaps_at_once)
     count += __builtin_popcount(_mm512_cmple_epi32_mask(_mm512_loadu_si512(gaps + m), of_rank));
 #else
   for (int64_t m = 0; m < n; ++m) count += static_cast<int32_t>(gaps[m] <= rank);
@@ -82,8 +86,8 @@ inline int32_t count_of(const int32_t* gaps, int64_t n, int32_t rank) {
 inline int64_t stride_of(int64_t gaps) {
   constexpr int64_t few = 48;  // about the number of gaps for which both ways take equally long
   if (gaps <= few) return 1;
-  int64_t stride = negatives_padding;
-  while (2 * stride * stride < gaps) stride += negatives_padding;
+  int64_t stride = gaps_at_once;
+  while (2 * stride * stride < gaps) stride += gaps_at_once;
   return stride;
 }
 
@@ -93,7 +97,7 @@ bool write(const UniformDraws::State& draws, int64_t first, Span<const int32_t> 
   const int64_t stride = stride_of(gaps.size);
   count_every(gaps, stride, ranks, counts);
   if (stride > 1) {
-    const int64_t padded = (gaps.size + negatives_padding - 1) / negatives_padding * negatives_padding;
+    const int64_t padded = (gaps.size + gaps_at_once - 1) / gaps_at_once * gaps_at_once;
     for (int64_t k = 0; k < count; ++k) {
       const int64_t at = counts[k] * stride;
       counts[k] = static_cast<int32_t>(at) + count_of(gaps.data + at, smaller(stride, padded - at), ranks[k]);
@@ -115,14 +119,11 @@ void random(RandomKey key, const uint64_t* blocks, const uint64_t* steps, int64_
   }
 }
 
-int64_t known_before(Span<const int64_t> known, int64_t rank, int64_t guess) {
-  if (known.size < known_window) return -1;
-  int64_t begin = guess - known_window / 2;
+int64_t items_before(Span<const int32_t> gaps, int64_t rank, int64_t guess) {
+  int64_t begin = smaller(guess - gaps_window / 2, gaps.size - gaps_window);
   begin = begin < 0 ? 0 : begin;
-  begin = begin > known.size - known_window ? known.size - known_window : begin;
-  int64_t count = 0;
-  for (int64_t m = begin; m < begin + known_window; ++m) count += static_cast<int64_t>(known.data[m] - 1 - m <= rank);
-  const bool is_inside = (count > 0 || begin == 0) && (count < known_window || begin == known.size - known_window);
+  const int64_t count = count_of(gaps.data + begin, gaps_window, static_cast<int32_t>(rank));
+  const bool is_inside = (count > 0 || begin == 0) && (count < gaps_window || begin + gaps_window >= gaps.size);
   return is_inside ? begin + count : -1;
 }
 
@@ -133,7 +134,7 @@ namespace mr::cpu {
 
 template <>
 NegativeLoops loops_of<NegativeLoops, Simd::MR_SIMD>() {
-  return {.write = &MR_SIMD::write, .random = &MR_SIMD::random, .known_before = &MR_SIMD::known_before};
+  return {.write = &MR_SIMD::write, .random = &MR_SIMD::random, .items_before = &MR_SIMD::items_before};
 }
 
 }  // namespace mr::cpu

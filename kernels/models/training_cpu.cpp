@@ -109,43 +109,6 @@ void adam_steps(int64_t count, const AdamSteps<Real>& w) {
   for (int k = 0; w.first[k] < count; ++k) adam_step(w.first[k + 1] - w.first[k], w.step[k]);
 }
 
-/// Takes an SGD step (SgdStep) for the n entries from `at` on, whose derivatives are consecutive.
-template <class Real>
-void sgd_run(const SgdStep<Real>& w, int64_t at, const Real* __restrict gradient, int64_t n) {
-  Real* __restrict const parameter = w.parameter + at;
-  const Real lr = w.lr, momentum = w.momentum, decay = w.decay;
-  if (w.velocity == nullptr) {
-    for (int64_t i = 0; i < n; ++i) parameter[i] -= lr * (gradient[i] + decay * parameter[i]);
-    return;
-  }
-  Real* __restrict const velocity = w.velocity + at;
-  for (int64_t i = 0; i < n; ++i) {
-    velocity[i] = momentum * velocity[i] + (gradient[i] + decay * parameter[i]);
-    parameter[i] -= lr * velocity[i];
-  }
-}
-
-/// Takes an RMSProp or Adagrad step (RootStep) for the n entries from `at` on, whose derivatives are consecutive.
-template <class Real>
-void root_run(const RootStep<Real>& w, int64_t at, const Real* __restrict gradient, int64_t n) {
-  Real* __restrict const parameter = w.parameter + at, * __restrict const square = w.square + at;
-  const Real lr = w.lr, keep = w.keep, add = w.add, momentum = w.momentum, epsilon = w.epsilon, decay = w.decay;
-  const auto along = [&](int64_t i) {
-    const Real g = gradient[i] + decay * parameter[i];
-    square[i] = keep * square[i] + add * g * g;
-    return g / (std::sqrt(square[i]) + epsilon);
-  };
-  if (w.velocity == nullptr) {
-    for (int64_t i = 0; i < n; ++i) parameter[i] -= lr * along(i);
-    return;
-  }
-  Real* __restrict const velocity = w.velocity + at;
-  for (int64_t i = 0; i < n; ++i) {
-    velocity[i] = momentum * velocity[i] + along(i);
-    parameter[i] -= lr * velocity[i];
-  }
-}
-
 /// Takes an SgdStep or RootStep by rows: run(step, at, derivatives, n) takes the step for n consecutive entries. Each
 /// entry uses the operations of the reference form, so the bits are equal. `second` is the optimizer's table of the
 /// same shape as the parameter (velocity or squares); its rows are prefetched, too.
@@ -175,11 +138,11 @@ void step_by_rows(int64_t count, const Step& w, const Real* second,
 
 template <class Real>
 void sgd_step(int64_t count, const SgdStep<Real>& w) {
-  step_by_rows<SgdStep<Real>, Real>(count, w, w.velocity, &sgd_run<Real>);
+  step_by_rows<SgdStep<Real>, Real>(count, w, w.velocity, training_loops<Real>().sgd);
 }
 template <class Real>
 void root_step(int64_t count, const RootStep<Real>& w) {
-  step_by_rows<RootStep<Real>, Real>(count, w, w.square, &root_run<Real>);
+  step_by_rows<RootStep<Real>, Real>(count, w, w.square, training_loops<Real>().root);
 }
 
 template <class Real>

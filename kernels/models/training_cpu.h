@@ -1,11 +1,12 @@
-// Inner loops of factor models and of Adam, compiled once per instruction set. No operations are fused and sums run in
-// sequence, so every set gives the same bits as the reference kernels. The exception is `inner_products`, which fuses
-// operations where the processor can, so that its last bits may differ between instruction sets.
+// Inner loops of factor models and of optimizers, compiled once per instruction set. No operations are fused and sums
+// run in sequence, so every set gives the same bits as the reference kernels. The exception is `inner_products`, which
+// fuses operations where the processor can, so that its last bits may differ between instruction sets.
 #pragma once
 
 #include <cstdint>
 
 #include "kernels/core/simd/simd.h"
+#include "kernels/models/optim.h"
 
 namespace mr::cpu {
 
@@ -44,6 +45,9 @@ struct TrainingLoops {
   void (*inner_products)(const Real* vector, const WeighedRows<Real>& rows, Real* products);
   /// Computes the sum of the weighted rows, in sequence, into `sums`.
   void (*sum_rows)(const WeighedRows<Real>& rows, Real* sums);
+  /// Run SgdStep and RootStep for the n entries from `at` on, whose derivatives are consecutive.
+  void (*sgd)(const SgdStep<Real>& step, int64_t at, const Real* gradient, int64_t n);
+  void (*root)(const RootStep<Real>& step, int64_t at, const Real* gradient, int64_t n);
 };
 
 template <class Real>

@@ -46,9 +46,51 @@ void sum_rows(const WeighedRows<Real>& rows, Real* sums) {
   }
 }
 
+inline float root_of(float x) { return __builtin_sqrtf(x); }
+inline double root_of(double x) { return __builtin_sqrt(x); }
+
+template <class Real>
+void sgd_run(const SgdStep<Real>& w, int64_t at, const Real* __restrict gradient, int64_t n) {
+  Real* __restrict const parameter = w.parameter + at;
+  const Real lr = w.lr, momentum = w.momentum, decay = w.decay;
+  if (w.velocity == nullptr) {
+    for (int64_t i = 0; i < n; ++i) parameter[i] -= lr * (gradient[i] + decay * parameter[i]);
+    return;
+  }
+  Real* __restrict const velocity = w.velocity + at;
+  for (int64_t i = 0; i < n; ++i) {
+    velocity[i] = momentum * velocity[i] + (gradient[i] + decay * parameter[i]);
+    parameter[i] -= lr * velocity[i];
+  }
+}
+
+template <class Real>
+void root_run(const RootStep<Real>& w, int64_t at, const Real* __restrict gradient, int64_t n) {
+  Real* __restrict const parameter = w.parameter + at, * __restrict const square = w.square + at;
+  const Real lr = w.lr, keep = w.keep, add = w.add, momentum = w.momentum, epsilon = w.epsilon, decay = w.decay;
+  const auto along = [&](int64_t i) {
+    const Real g = gradient[i] + decay * parameter[i];
+    square[i] = keep * square[i] + add * g * g;
+    return g / (root_of(square[i]) + epsilon);
+  };
+  if (w.velocity == nullptr) {
+    for (int64_t i = 0; i < n; ++i) parameter[i] -= lr * along(i);
+    return;
+  }
+  Real* __restrict const velocity = w.velocity + at;
+  for (int64_t i = 0; i < n; ++i) {
+    velocity[i] = momentum * velocity[i] + along(i);
+    parameter[i] -= lr * velocity[i];
+  }
+}
+
 template <class Real>
 TrainingLoops<Real> training() {
-  return {.adam = &adam<Real>, .inner_products = &inner_products<Real>, .sum_rows = &sum_rows<Real>};
+  return {.adam = &adam<Real>,
+          .inner_products = &inner_products<Real>,
+          .sum_rows = &sum_rows<Real>,
+          .sgd = &sgd_run<Real>,
+          .root = &root_run<Real>};
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -25,13 +24,17 @@ constexpr int64_t most_negatives = 1'000'000, most_items = (int64_t{1} << 31) - 
 constexpr int64_t most_of_few = 32;
 static_assert(most_negatives < int64_t{1} << UniformDraws::draw_bits);
 
+/// Returns how many of a user's gaps are at most `rank`.
+int64_t count_of(Span<const int32_t> gaps, int32_t rank) {
+  return std::upper_bound(gaps.data, gaps.data + gaps.size, rank) - gaps.data;
+}
+
 /// Writes up to cpu::negatives_block negatives one after the other: the plain form of NegativeLoops::write.
 void write_block(const UniformDraws& draws, int64_t first, Span<const int32_t> gaps, int64_t count, int64_t* out) {
   std::array<int32_t, cpu::negatives_block> ranks{};
   draws.write(first, count, ranks.data());
   for (int64_t k = 0; k < count; ++k) {
-    const int32_t* const above = std::upper_bound(gaps.data, gaps.data + gaps.size, ranks[k]);
-    out[k] = ranks[k] + (above - gaps.data) + 1;
+    out[k] = ranks[k] + count_of(gaps, ranks[k]) + 1;
   }
 }
 
@@ -112,17 +115,19 @@ class DrawsOfFew {
   std::array<Random128, most_fours> bits_;
 };
 
-/// Requests those items of a user from memory that NegativeLoops::known_before reads.
-void prefetch_window(Span<const int64_t> known, int64_t guess) {
-  constexpr int64_t half = cpu::known_window / 2;
-  for (const int64_t at : {guess - half, guess, guess + half - 1}) __builtin_prefetch(known.data + at);
+/// Requests those gaps of a user from memory that NegativeLoops::items_before reads.
+void prefetch_window(Span<const int32_t> gaps, int64_t guess) {
+  constexpr int64_t half = cpu::gaps_window / 2;
+  for (const int64_t at : {guess - half, guess, guess + half - 1}) __builtin_prefetch(gaps.data + at);
 }
 
+Span<const int32_t> gaps_of(const InteractionRows& pairs, int64_t r) { return pairs.gaps_of(r, cpu::gaps_padding); }
+
 /// Writes rows of an item and a few negatives each. The negatives of several rows are first drawn as ranks among the
-/// items that the user does not have, and the user's items near each rank are prefetched. A second pass turns the ranks
+/// items that the user does not have, and the user's gaps near each rank are prefetched. A second pass turns the ranks
 /// into items.
 void write_few_negatives(const InteractionRows& pairs, int64_t first, int64_t last) {
-  const auto near = cpu::chosen_loops<cpu::NegativeLoops>().known_before;
+  const auto near = cpu::chosen_loops<cpu::NegativeLoops>().items_before;
   const int64_t together = DrawsOfFew::most_pairs(pairs.count);
   DrawsOfFew draws;
   std::array<int32_t, DrawsOfFew::most_ranks> ranks{};
@@ -132,21 +137,21 @@ void write_few_negatives(const InteractionRows& pairs, int64_t first, int64_t la
     draws.prepare(pairs, begin, end);
     int64_t n = 0;
     for (int64_t r = begin; r < end; ++r) {
-      const Span<const int64_t> known = pairs.known_of(r);
+      const Span<const int32_t> gaps = gaps_of(pairs, r);
       draws.write(r - begin, ranks.data() + n);
       for (int64_t k = 0; k < pairs.count; ++k, ++n) {
-        guesses[n] = guess_of(known, ranks[n], pairs.all_items);
-        prefetch_window(known, guesses[n]);
+        guesses[n] = guess_of(gaps.size, ranks[n], pairs.all_items);
+        prefetch_window(gaps, guesses[n]);
       }
     }
     n = 0;
     for (int64_t r = begin; r < end; ++r) {
-      const Span<const int64_t> known = pairs.known_of(r);
+      const Span<const int32_t> gaps = gaps_of(pairs, r);
       int64_t* const row = pairs.row(r);
       row[0] = pairs.items[r];
       for (int64_t k = 1; k <= pairs.count; ++k, ++n) {
-        const int64_t found = near(known, ranks[n], guesses[n]);
-        row[k] = ranks[n] + (found >= 0 ? found : known_before(known, ranks[n], guesses[n])) + 1;
+        const int64_t found = near(gaps, ranks[n], guesses[n]);
+        row[k] = ranks[n] + (found >= 0 ? found : count_of(gaps, ranks[n])) + 1;
       }
     }
   }
@@ -154,13 +159,9 @@ void write_few_negatives(const InteractionRows& pairs, int64_t first, int64_t la
 
 /// Writes rows of an item and many negatives each, which are drawn block by block.
 void write_many_negatives(const InteractionRows& pairs, int64_t first, int64_t last) {
-  std::vector<int32_t> gaps;
   for (int64_t r = first; r < last; ++r) {
-    const Span<const int64_t> known = pairs.known_of(r);
-    gaps.assign(static_cast<size_t>(known.size + cpu::negatives_padding), std::numeric_limits<int32_t>::max());
-    for (int64_t m = 0; m < known.size; ++m) gaps[m] = static_cast<int32_t>(known[m] - 1 - m);
     pairs.row(r)[0] = pairs.items[r];
-    write_items(pairs.draws(r), {gaps.data(), known.size}, pairs.count, pairs.row(r) + 1);
+    write_items(pairs.draws(r), gaps_of(pairs, r), pairs.count, pairs.row(r) + 1);
   }
 }
 
@@ -206,6 +207,7 @@ Tensor with_negatives(const UserItems& self, const Tensor& users, const Tensor& 
       .items = items_there.span<const int64_t>(),
       .offsets = is_here ? self->offsets.data() : table->offsets.span<const int64_t>().data,
       .known = is_here ? self->items.data() : table->items.span<const int64_t>().data,
+      .gaps = is_here && !shared ? self->gaps().data() : nullptr,
       .all_items = self->all_items,
       .count = count,
       .before = before,

@@ -1,8 +1,10 @@
 #include "runtime/data/interactions/user_items.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "kernels/core/threads.h"
+#include "kernels/models/negatives.h"
 #include "runtime/data/adopted.h"
 #include "runtime/ops/argument_checks.h"
 #include "runtime/ops/lists.h"
@@ -169,6 +171,21 @@ const UserItemTensors& UserItemTable::on_gpu() const {
     there_ = {Tensor::from(offsets, Device::cuda), Tensor::from(items, Device::cuda)};
   });
   return there_;
+}
+
+const std::vector<int32_t>& UserItemTable::gaps() const {
+  std::call_once(counted_, [this] {
+    constexpr int64_t padding = cpu::gaps_padding;
+    gaps_.assign(items.size() + static_cast<size_t>(all_users() * padding), std::numeric_limits<int32_t>::max());
+    cpu::parallel(all_users(), 64, [&](int64_t first, int64_t last) {
+      for (int64_t user = first; user < last; ++user) {
+        const int64_t begin = offsets[user];
+        int32_t* const own = gaps_.data() + begin + user * padding;
+        for (int64_t m = 0; m < count(user); ++m) own[m] = static_cast<int32_t>(items[begin + m] - 1 - m);
+      }
+    });
+  });
+  return gaps_;
 }
 
 std::vector<int64_t> users_of_items(const UserItemTable& table) {

@@ -29,10 +29,15 @@ struct UserItemTable {
   int64_t count(int64_t user) const { return offsets[user + 1] - offsets[user]; }
   /// Returns a copy of this table on the GPU. The copy is made by the first call.
   const UserItemTensors& on_gpu() const;
+  /// Returns the gaps of all users, made by the first call: for each of a user's items, the number of smaller items
+  /// that the user does not have. The gaps of each user are followed by cpu::gaps_padding times the largest int32, so
+  /// that those of user u begin at offsets[u] + u * cpu::gaps_padding.
+  const std::vector<int32_t>& gaps() const;
 
  private:
-  mutable std::once_flag copied_;
+  mutable std::once_flag copied_, counted_;
   mutable UserItemTensors there_;
+  mutable std::vector<int32_t> gaps_;
 };
 
 using UserItems = std::shared_ptr<const UserItemTable>;
