@@ -6,10 +6,12 @@
 #include <exception>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <pthread.h>
 #include <sched.h>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "kernels/core/host_interrupt.h"
@@ -70,31 +72,46 @@ struct Job {
   const int64_t shares;
   Share share[most_shares];
   std::atomic<bool> stop{false}, interrupted{false};
+  // false while the job is done ahead: then Ctrl-C is left to the running loops
+  std::atomic<bool> heeds_interrupt{true};
   std::mutex error_mutex;
   std::exception_ptr error;
 
   void take_part(int64_t thread) noexcept {
-    inside_task = this;
+    Job* const outer = std::exchange(inside_task, this);
     for (int64_t k = 0; k < shares; ++k) take_from(share[(thread + k) % shares]);
+    inside_task = outer;
+  }
+
+  /// Takes one piece of the first share. Returns false if none is left.
+  bool take_one() noexcept {
+    inside_task = this;
+    const bool took = take_one_from(share[0]);
     inside_task = nullptr;
+    return took;
   }
 
   void take_from(Share& from) noexcept {
-    while (!asked_to_stop() && from.next.load(std::memory_order_relaxed) < from.last) {
-      const int64_t piece = from.next.fetch_add(1, std::memory_order_relaxed);
-      if (stop.load(std::memory_order_relaxed) || piece >= from.last) break;
-      try {
-        work.run(piece);
-      } catch (...) {
-        const std::lock_guard lock(error_mutex);
-        if (!error) error = std::current_exception();
-        stop = true;
-      }
+    while (take_one_from(from)) {
     }
   }
 
+  bool take_one_from(Share& from) noexcept {
+    if (asked_to_stop() || from.next.load(std::memory_order_relaxed) >= from.last) return false;
+    const int64_t piece = from.next.fetch_add(1, std::memory_order_relaxed);
+    if (stop.load(std::memory_order_relaxed) || piece >= from.last) return false;
+    try {
+      work.run(piece);
+    } catch (...) {
+      const std::lock_guard lock(error_mutex);
+      if (!error) error = std::current_exception();
+      stop = true;
+    }
+    return true;
+  }
+
   bool asked_to_stop() {
-    if (wants_interrupt()) interrupted = stop = true;
+    if (heeds_interrupt.load(std::memory_order_relaxed) && wants_interrupt()) interrupted = stop = true;
     return stop.load(std::memory_order_relaxed);
   }
 };
@@ -130,9 +147,43 @@ int cores() {
   return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
-/// A thread pool. Threads may enter a job (a parallel loop) while it is open. The thread that started the job works
-/// too, closes the job when no piece is left, and waits only for threads that have entered, not for threads that have
-/// not yet woken.
+/// A job that threads may enter while it is open. Whoever closes it waits only for threads that have entered, not for
+/// threads that have not yet woken.
+class Gate {
+ public:
+  void open(Job& job) {
+    job_ = &job;
+    inside_.store(is_open, std::memory_order_release);
+  }
+
+  /// Returns the job, or null if the gate is closed. A thread that got the job calls `leave`.
+  Job* enter() {
+    uint32_t now = inside_.load(std::memory_order_relaxed);
+    do {
+      if ((now & is_open) == 0) return nullptr;
+    } while (!inside_.compare_exchange_weak(now, now + 1, std::memory_order_acq_rel, std::memory_order_relaxed));
+    return job_;
+  }
+  void leave() {
+    if (inside_.fetch_sub(1, std::memory_order_acq_rel) == 1) inside_.notify_one();
+  }
+
+  void close(bool spin) {
+    uint32_t now = inside_.fetch_and(~is_open, std::memory_order_acq_rel) & ~is_open;
+    while (now != 0) {
+      await_change(inside_, now, spin);
+      now = inside_.load(std::memory_order_acquire);
+    }
+  }
+
+ private:
+  static constexpr uint32_t is_open = uint32_t{1} << 31;
+  // number of threads that work on the job, and the bit `is_open`, which lets more threads enter
+  std::atomic<uint32_t> inside_{0};
+  Job* job_ = nullptr;  // a thread may read it only after it has entered
+};
+
+/// A thread pool. The thread that started a job (a parallel loop) works, too, and closes the job when no piece is left.
 class Pool {
  public:
   explicit Pool(int n) { resize(n); }
@@ -156,8 +207,7 @@ class Pool {
   }
 
   void run(Job& job) {
-    job_ = &job;
-    inside_.store(open, std::memory_order_release);
+    now_.open(job);
     calls_.fetch_add(1, std::memory_order_release);
     const int64_t helpers = job.work.pieces() - 1;
     if (helpers < static_cast<int64_t>(workers_.size())) {
@@ -166,41 +216,62 @@ class Pool {
       calls_.notify_all();
     }
     job.take_part(0);
-    uint32_t now = inside_.fetch_and(~open, std::memory_order_acq_rel) & ~open;
-    while (now != 0) {
-      await_change(inside_, now, spin_);
-      now = inside_.load(std::memory_order_acquire);
-    }
+    now_.close(spin_);
+  }
+
+  /// Lets idle threads work on a job, after the jobs that were offered before.
+  void offer(Job& job) {
+    const std::lock_guard lock(ahead_mutex_);
+    offered_.push_back(&job);
+    if (offered_.size() == 1) begin_ahead();
+  }
+  /// Returns when no thread works ahead on the job any more.
+  void withdraw(Job& job) {
+    const std::lock_guard lock(ahead_mutex_);
+    const auto at = std::find(offered_.begin(), offered_.end(), &job);
+    if (at == offered_.end()) return;
+    const bool is_open = at == offered_.begin();
+    if (is_open) ahead_.close(spin_);
+    offered_.erase(at);
+    if (is_open && !offered_.empty()) begin_ahead();
   }
 
  private:
-  static constexpr uint32_t open = uint32_t{1} << 31;
-
   void serve(int thread, uint32_t seen) {
     for (;;) {
+      while (calls_.load(std::memory_order_acquire) == seen && work_ahead()) {
+      }
       await_change(calls_, seen, spin_);
       seen = calls_.load(std::memory_order_acquire);
       if (closing_) return;
-      if (!enter()) continue;
-      job_->take_part(thread);
-      if (inside_.fetch_sub(1, std::memory_order_acq_rel) == 1) inside_.notify_one();
+      Job* const job = now_.enter();
+      if (job == nullptr) continue;
+      job->take_part(thread);
+      now_.leave();
     }
   }
 
-  bool enter() {
-    uint32_t now = inside_.load(std::memory_order_relaxed);
-    do {
-      if ((now & open) == 0) return false;
-    } while (!inside_.compare_exchange_weak(now, now + 1, std::memory_order_acq_rel, std::memory_order_relaxed));
-    return true;
+  void begin_ahead() {
+    ahead_.open(*offered_.front());
+    calls_.fetch_add(1, std::memory_order_release);
+    calls_.notify_all();
+  }
+
+  /// Does one piece of the job that is done ahead. Returns false if there is none.
+  bool work_ahead() {
+    Job* const job = ahead_.enter();
+    if (job == nullptr) return false;
+    const bool took = job->take_one();
+    ahead_.leave();
+    return took;
   }
 
   // counter that is incremented when a job begins and when the pool's threads must end; idle threads wait until it
   // changes
   std::atomic<uint32_t> calls_{0};
-  // number of threads that work on the job, and the bit `open`, which lets more threads enter
-  std::atomic<uint32_t> inside_{0};
-  Job* job_ = nullptr;  // the running job; a thread may read it only after it has entered the job
+  Gate now_, ahead_;  // the running job, and the job that idle threads work on: the first of `offered_`
+  std::mutex ahead_mutex_;
+  std::vector<Job*> offered_;
   std::atomic<bool> closing_{false};
   std::atomic<int> size_{1};
   // true if waiting threads poll; false if there are more threads than cores, because polling takes time from working
@@ -215,6 +286,9 @@ std::mutex owner;
 /// number of threads that the pool of a forked child has yet to start, which it does at first use; 0 if its threads
 /// run
 std::atomic<int> to_start{0};
+
+/// number of forks that led to this process
+std::atomic<int> forks{0};
 
 /// Keeps the pool of this process. A forked child has none of its parent's threads, so it gets a new pool. The memory
 /// of the old one stays, because its threads cannot be joined.
@@ -233,6 +307,7 @@ Keeper& keeper() {
 void Keeper::in_child() {
   if (to_start == 0) to_start = keeper().pool.load()->size();
   keeper().pool = new Pool(1);
+  ++forks;
   new (&owner) std::mutex;  // replaces the mutex, which a thread of the parent may have locked at the fork
 }
 
@@ -242,6 +317,15 @@ Pool& pool() { return *keeper().pool.load(std::memory_order_acquire); }
 Pool& started_pool() {
   if (const int n = to_start.exchange(0); n > 0) pool().resize(n);
   return pool();
+}
+
+/// Throws if the job was interrupted or a piece has failed.
+void check_done(const Job& job) {
+  if (job.interrupted) {
+    static_cast<void>(take_interrupt());
+    throw Interrupted();
+  }
+  if (job.error) std::rethrow_exception(job.error);
 }
 
 }  // namespace
@@ -266,11 +350,64 @@ void parallel(int64_t count, int64_t grain, void (*task)(const void*, int64_t, i
   } else {
     job.take_part(0);
   }
-  if (job.interrupted) {
-    static_cast<void>(take_interrupt());
-    throw Interrupted();
+  check_done(job);
+}
+
+struct Ahead::State {
+  State(int64_t n, int64_t each, std::function<void(int64_t, int64_t)> f) : task(std::move(f)), count(n), grain(each) {
+    restart();
   }
-  if (job.error) std::rethrow_exception(job.error);
+
+  /// Forgets which pieces are done.
+  void restart() {
+    const auto call = [](const void* context, int64_t first, int64_t last) {
+      static_cast<const State*>(context)->task(first, last);
+    };
+    job.emplace(Work{count, grain, call, this}, 1);
+  }
+
+  std::function<void(int64_t, int64_t)> task;
+  int64_t count, grain;
+  // A forked child lacks the threads that have begun pieces, so it computes all pieces again.
+  int forks_before = forks;
+  bool is_done = false;
+  std::optional<Job> job;
+};
+
+Ahead::Ahead(int64_t count, int64_t grain, std::function<void(int64_t, int64_t)> task)
+    : state_(std::make_unique<State>(count, grain, std::move(task))) {
+  state_->job->heeds_interrupt = false;
+  if (count > 0) pool().offer(*state_->job);
+}
+
+Ahead::~Ahead() {
+  if (state_->is_done || state_->forks_before != forks) return;
+  state_->job->stop = true;
+  pool().withdraw(*state_->job);
+}
+
+void Ahead::finish() {
+  State& my = *state_;
+  if (my.is_done) return;
+  if (std::exchange(my.forks_before, forks) != forks) my.restart();
+  Job& job = *my.job;
+  job.heeds_interrupt = true;
+  {
+    std::unique_lock lock(owner, std::defer_lock);
+    if (inside_task == nullptr && lock.try_lock() && pool().size() > 1) {
+      pool().run(job);
+    } else {
+      job.take_part(0);
+    }
+  }
+  pool().withdraw(job);
+  try {
+    check_done(job);
+  } catch (...) {
+    my.restart();
+    throw;
+  }
+  my.is_done = true;
 }
 
 int threads() {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <stdexcept>
 
 namespace mr::cpu {
@@ -34,6 +36,26 @@ void parallel_each(int64_t count, int64_t grain, const Task& task) {
     for (int64_t i = first; i < last; ++i) task(i);
   });
 }
+
+/// Work that threads do ahead of time: while a thread waits for the next parallel loop, it calls task(first, last) for
+/// pieces of [0, count), as in `parallel`. Several objects are worked on in the order in which they were made. With one
+/// thread, `finish` does all the work. The task may not use what else changes meanwhile.
+class Ahead {
+ public:
+  Ahead(int64_t count, int64_t grain, std::function<void(int64_t first, int64_t last)> task);
+  /// Leaves out the pieces that have not begun.
+  ~Ahead();
+  Ahead(const Ahead&) = delete;
+  Ahead& operator=(const Ahead&) = delete;
+
+  /// Computes the pieces that have not begun, on all threads, and returns when all are done. Rethrows the first
+  /// exception of a piece, and throws Interrupted after Ctrl-C; then another call computes all pieces again.
+  void finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 /// `threads` returns the number of threads of the pool, by default one per core. `set_threads` changes it; n >= 1.
 int threads();

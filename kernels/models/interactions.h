@@ -87,9 +87,9 @@ MR_HD inline int64_t known_before(Span<const int64_t> known, int64_t rank, int64
 
 /// Pairs of a user and a relevant item, and where to write their rows of 1 + `count` items. All numbers are from 1.
 struct InteractionRows {
-  Span<const int64_t> users, items;
-  const int64_t *offsets, *known;  // the items of user u (from 0) are known[offsets[u]] .. known[offsets[u + 1] - 1]
-  const int32_t* gaps = nullptr;   // UserItemTable::gaps; null on the GPU and if negatives are shared
+  Span<const int64_t> users, items;  // `items` is used on the GPU only
+  const int64_t *offsets, *known;    // the items of user u (from 0) are known[offsets[u]] .. known[offsets[u + 1] - 1]
+  const int32_t* gaps = nullptr;     // UserItemTable::gaps; null on the GPU and if negatives are shared
   int64_t all_items, count;
   // number of pairs in each batch that come before the first pair of this call: a batch may be split between processes
   int64_t before;

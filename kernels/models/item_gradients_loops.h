@@ -16,42 +16,41 @@ void add_row(Real* __restrict__ to, const Real* __restrict__ from, Real weight, 
   for (; c < n; ++c) to[c] += weight * from[c];
 }
 
-/// The rows of a batch (at most `most` at a time) whose items belong to the output rows first to last - 1. `row` has
-/// their numbers, and `place` the output rows of their items.
+/// Rows of a batch whose items belong to the output rows first to last - 1: the output row of each one's item, the
+/// user's factors and the row's upstream derivative. They are collected without a branch, and then added together.
+template <class Real>
 struct Found {
   static constexpr int64_t most = 64;
-  int64_t row[most], place[most], count = 0;
-};
+  int64_t place[most], count = 0;
+  const Real* user[most];
+  Real weight[most];
 
-template <class Real>
-void choose(const ItemGradients<Real>& w, int64_t from, int64_t to, int64_t first, int64_t last, Found* found) {
-  int64_t count = 0;
-  for (int64_t r = from; r < to; ++r) {
-    const int64_t item = w.item_of[r], word = item / 64;
-    const uint64_t lower = w.bits[word] & ((uint64_t{1} << (item % 64)) - 1);
-    const int64_t place = w.before[word] + __builtin_popcountll(lower);
-    found->row[count] = r;
-    found->place[count] = place;
-    // counts the rows whose output row is in [first, last), without a branch
-    count += static_cast<int64_t>(place >= first) & static_cast<int64_t>(place < last);
+  void add_to(Real* out, int64_t width) {
+    for (int64_t k = 0; k < count; ++k) add_row(out + place[k] * width, user[k], weight[k], width);
+    count = 0;
   }
-  found->count = count;
-}
+};
 
 template <class Real>
 void add(const ItemGradients<Real>& work, int64_t first, int64_t last) {
   const ItemGradients<Real> w = work;
   __builtin_memset(w.out.data + first * w.width, 0, (last - first) * w.width * sizeof(Real));
-  Found found;
+  Found<Real> found;
   for (int64_t list = 0; list < w.lists.count; ++list) {
     const Real* const user = w.users.data + w.user_of[list] * w.width;
     const int64_t end = w.lists.offsets[list + 1];
-    for (int64_t r = w.lists.offsets[list]; r < end; r += Found::most) {
-      choose(w, r, r + Found::most < end ? r + Found::most : end, first, last, &found);
-      for (int64_t k = 0; k < found.count; ++k)
-        add_row(w.out.data + found.place[k] * w.width, user, w.upstream.data[found.row[k]], w.width);
+    for (int64_t r = w.lists.offsets[list]; r < end; ++r) {
+      const int64_t item = w.item_of[r], word = item / 64;
+      const uint64_t lower = w.bits[word] & ((uint64_t{1} << (item % 64)) - 1);
+      const int64_t place = w.before[word] + __builtin_popcountll(lower), k = found.count;
+      found.place[k] = place;
+      found.user[k] = user;
+      found.weight[k] = w.upstream.data[r];
+      found.count = k + (static_cast<int64_t>(place >= first) & static_cast<int64_t>(place < last));
+      if (found.count == Found<Real>::most) found.add_to(w.out.data, w.width);
     }
   }
+  found.add_to(w.out.data, w.width);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "runtime/autograd/number_groups.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <vector>
 
@@ -10,11 +11,19 @@
 namespace mr {
 namespace {
 
+/// Returns how many bits the digits have by which `count` numbers up to `largest` are sorted: equally many in each
+/// digit, and with at most about as many different digits as there are numbers.
+int bits_of_digits(int64_t largest, size_t count) {
+  constexpr int most = 11;
+  const int all = std::bit_width(static_cast<uint64_t>(largest)), limit = std::min<int>(most, std::bit_width(count));
+  const int passes = std::max(1, (all + limit - 1) / limit);
+  return std::max(1, (all + passes - 1) / passes);
+}
+
 /// Returns the positions in `numbers`, sorted by number. Equal numbers keep their order. Long vectors are sorted digit
 /// by digit, which takes time proportional to their length.
 std::vector<int64_t> sorted_positions(const std::vector<int64_t>& numbers) {
-  constexpr int bits = 11;
-  constexpr int64_t digits = 1 << bits, worth_counting = 256;
+  constexpr int64_t worth_counting = 256;
   std::vector<int64_t> order(numbers.size());
   std::iota(order.begin(), order.end(), 0);
   if (std::is_sorted(numbers.begin(), numbers.end())) return order;
@@ -23,7 +32,9 @@ std::vector<int64_t> sorted_positions(const std::vector<int64_t>& numbers) {
     return order;
   }
   const int64_t largest = *std::max_element(numbers.begin(), numbers.end());
-  std::vector<int64_t> next(numbers.size()), ends(digits);
+  const int bits = bits_of_digits(largest, numbers.size());
+  const int64_t digits = int64_t{1} << bits;
+  std::vector<int64_t> next(numbers.size()), ends(static_cast<size_t>(digits));
   for (int shift = 0; shift < 63 && largest >> shift > 0; shift += bits) {
     std::fill(ends.begin(), ends.end(), 0);
     for (const int64_t number : numbers) ++ends[number >> shift & (digits - 1)];

@@ -159,6 +159,7 @@ Storage::Storage(void* data, int64_t bytes, std::shared_ptr<void> owner)
 }
 
 Storage::~Storage() {
+  deferral_.reset();  // no thread may write to the bytes after this
   if (data_ == nullptr && owner_ == nullptr) return;
   held_bytes[static_cast<int>(device_)] -= bytes_;
   if (owner_ != nullptr) return;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/core/threads.h"
@@ -15,6 +16,7 @@
 #include "runtime/lua/bind.h"
 #include "runtime/ops/argument_checks.h"
 #include "runtime/ops/lists.h"
+#include "runtime/tensor/computed_ahead.h"
 
 namespace mr {
 namespace {
@@ -48,13 +50,48 @@ void write_items(const UniformDraws& draws, Span<const int32_t> gaps, int64_t co
   }
 }
 
-void check_negatives(const UserItemTable& table, const Tensor& users, const Tensor& items, int64_t count,
-                     int64_t batch) {
-  check::index("users", users, table.all_users());
-  check::index("items", items, table.all_items);
-  if (items.entries() != users.entries())
-    throw ArgumentError("items", "has " + std::to_string(items.entries()) + " entries, but users has " +
-                                     std::to_string(users.entries()) + "; expected one item for each user");
+/// What with_negatives draws from: all interactions, and which of them are wanted.
+struct Wanted {
+  UserItems table;
+  Tensor users, items, shapes, order;
+
+  int64_t count() const { return order.entries(); }
+  /// Writes the users of the wanted interactions `first` to last - 1, their entries of `shapes` and their items, which
+  /// are the first entries of rows of `width`.
+  void write(int64_t first, int64_t last, int64_t width, int64_t* user, int64_t* shape, int64_t* rows) const {
+    const int64_t *const chosen = numbers(order), *const all_users = numbers(users), *const all_items = numbers(items);
+    for (int64_t r = first; r < last; ++r) {
+      const int64_t item = all_items[chosen[r] - 1];
+      user[r] = all_users[chosen[r] - 1];
+      check_range("users", user[r], table->all_users());
+      check_range("items", item, table->all_items);
+      shape[r] = numbers(shapes)[user[r] - 1];
+      rows[r * width] = item;
+    }
+  }
+
+ private:
+  static const int64_t* numbers(const Tensor& x) { return x.span<const int64_t>().data; }
+  static void check_range(const char* name, int64_t number, int64_t most) {
+    if (number >= 1 && number <= most) return;
+    throw ArgumentError(name, "has " + std::to_string(number) + ", expected 1 to " + std::to_string(most));
+  }
+};
+
+void check_wanted(const Wanted& wanted, int64_t count, int64_t batch) {
+  const UserItemTable& table = *wanted.table;
+  for (const auto& [name, x] : {std::pair("users", &wanted.users), std::pair("items", &wanted.items),
+                                std::pair("shapes", &wanted.shapes), std::pair("order", &wanted.order)}) {
+    check::type(name, *x, Dtype::int64);
+    if (x->device() != Device::cpu) throw ArgumentError(name, "is on another device, expected the CPU");
+  }
+  if (wanted.items.entries() != wanted.users.entries())
+    throw ArgumentError("items", "has " + std::to_string(wanted.items.entries()) + " entries, but users has " +
+                                     std::to_string(wanted.users.entries()) + "; expected one item for each user");
+  if (wanted.shapes.entries() != table.all_users())
+    throw ArgumentError("shapes", std::to_string(wanted.shapes.entries()) + " entries, expected one for each of " +
+                                      std::to_string(table.all_users()) + " users");
+  check::index("order", wanted.order, wanted.users.entries());
   if (count < 1 || count > most_negatives)
     throw ArgumentError("count", std::to_string(count) + ", expected 1 to " + std::to_string(most_negatives) +
                                      " negatives for each item");
@@ -64,12 +101,10 @@ void check_negatives(const UserItemTable& table, const Tensor& users, const Tens
         "self", "has " + std::to_string(table.all_items) + " items, expected at most " + std::to_string(most_items));
 }
 
-void check_unseen(const UserItemTable& table, const std::vector<int64_t>& users) {
-  for (const int64_t user : users) {
-    if (table.count(user - 1) == table.all_items)
-      throw ArgumentError("users", "has user " + std::to_string(user) + ", who has all " +
-                                       std::to_string(table.all_items) + " items, so that there is no negative");
-  }
+void check_unseen(int64_t user, int64_t known, int64_t all_items) {
+  if (known < all_items) return;
+  throw ArgumentError("users", "has user " + std::to_string(user) + ", who has all " + std::to_string(all_items) +
+                                   " items, so that there is no negative");
 }
 
 /// The draws of a few negatives for each of several consecutive pairs. Their random bits are computed together.
@@ -123,7 +158,7 @@ void prefetch_window(Span<const int32_t> gaps, int64_t guess) {
 
 Span<const int32_t> gaps_of(const InteractionRows& pairs, int64_t r) { return pairs.gaps_of(r, cpu::gaps_padding); }
 
-/// Writes rows of an item and a few negatives each. The negatives of several rows are first drawn as ranks among the
+/// Writes a few negatives into each row. The negatives of several rows are first drawn as ranks among the
 /// items that the user does not have, and the user's gaps near each rank are prefetched. A second pass turns the ranks
 /// into items.
 void write_few_negatives(const InteractionRows& pairs, int64_t first, int64_t last) {
@@ -148,7 +183,6 @@ void write_few_negatives(const InteractionRows& pairs, int64_t first, int64_t la
     for (int64_t r = begin; r < end; ++r) {
       const Span<const int32_t> gaps = gaps_of(pairs, r);
       int64_t* const row = pairs.row(r);
-      row[0] = pairs.items[r];
       for (int64_t k = 1; k <= pairs.count; ++k, ++n) {
         const int64_t found = near(gaps, ranks[n], guesses[n]);
         row[k] = ranks[n] + (found >= 0 ? found : count_of(gaps, ranks[n])) + 1;
@@ -157,68 +191,101 @@ void write_few_negatives(const InteractionRows& pairs, int64_t first, int64_t la
   }
 }
 
-/// Writes rows of an item and many negatives each, which are drawn block by block.
+/// Writes many negatives into each row, which are drawn block by block.
 void write_many_negatives(const InteractionRows& pairs, int64_t first, int64_t last) {
   for (int64_t r = first; r < last; ++r) {
-    pairs.row(r)[0] = pairs.items[r];
     write_items(pairs.draws(r), gaps_of(pairs, r), pairs.count, pairs.row(r) + 1);
   }
 }
 
-/// Writes rows of an item and its negatives for pairs that share their negatives: all pairs of a batch have the same
-/// ones, drawn from all items.
+/// Writes the negatives of pairs that share them: all pairs of a batch have the same ones, drawn from all items.
 void write_shared_negatives(const InteractionRows& pairs) {
   const int64_t all = pairs.users.size;
   std::vector<int64_t> same(static_cast<size_t>(pairs.count));
   for (int64_t begin = 0; begin < all; begin += pairs.batch) {
     write_items(pairs.draws(begin), {}, pairs.count, same.data());
     cpu::parallel(std::min(pairs.batch, all - begin), 16, [&](int64_t first, int64_t last) {
-      for (int64_t r = begin + first; r < begin + last; ++r) {
-        pairs.row(r)[0] = pairs.items[r];
-        std::copy(same.begin(), same.end(), pairs.row(r) + 1);
-      }
+      for (int64_t r = begin + first; r < begin + last; ++r) std::copy(same.begin(), same.end(), pairs.row(r) + 1);
     });
   }
 }
 
-void write_here(const InteractionRows& pairs) {
-  if (pairs.shared) return write_shared_negatives(pairs);
-  cpu::parallel(pairs.users.size, 16, [&](int64_t first, int64_t last) {
-    (pairs.count <= most_of_few ? write_few_negatives : write_many_negatives)(pairs, first, last);
-  });
+struct Drawn {
+  Tensor rows, users, shapes;
+  static constexpr auto fields = lua::fields("rows", &Drawn::rows, "users", &Drawn::users, "shapes", &Drawn::shapes);
+};
+
+/// Returns rows on the CPU that idle threads compute before they are read.
+Drawn drawn_here(const Wanted& wanted, InteractionRows pairs) {
+  const int64_t n = wanted.count(), width = pairs.count + 1;
+  const Tensor all = Tensor::empty({n * (width + 2)}, Dtype::int64);
+  pairs.out = all.span<int64_t>().data;
+  int64_t *const users = pairs.out + n * width, *const shapes = users + n;
+  pairs.users = {users, n};
+  pairs.offsets = wanted.table->offsets.data();
+  pairs.known = wanted.table->items.data();
+  if (pairs.shared) {
+    wanted.write(0, n, width, users, shapes, pairs.out);
+    write_shared_negatives(pairs);
+  } else {
+    const bool few = pairs.count <= most_of_few;
+    pairs.gaps = wanted.table->gaps().data();
+    ComputedAhead::start(all.storage(), n, few ? DrawsOfFew::most_pairs(pairs.count) : 4,
+                         [=](int64_t first, int64_t last) {
+                           wanted.write(first, last, width, users, shapes, pairs.out);
+                           for (int64_t r = first; r < last; ++r)
+                             check_unseen(users[r], pairs.known_of(r).size, pairs.all_items);
+                           (few ? write_few_negatives : write_many_negatives)(pairs, first, last);
+                         });
+  }
+  return {all.slice(0, n * width), all.slice(n * width, n), all.slice(n * (width + 1), n)};
 }
 
-/// Returns for each pair of a user and an item a row: the item and `count` negatives, which are items that the user
-/// does not have. The pairs are consecutive batches of `batch` pairs, for training step `step` and the steps after it.
-/// If each batch is only a part of a larger one, `before` is the number of pairs that precede this part. If `shared` is
-/// true, all pairs of a batch have the same negatives, drawn from all items. The result is the same on each device.
-Tensor with_negatives(const UserItems& self, const Tensor& users, const Tensor& items, int64_t count, bool shared,
-                      int64_t seed, int64_t step, int64_t before, int64_t batch, const std::string& where) {
-  const Device device = to_device(where);
-  check_negatives(*self, users, items, count, batch);
-  if (!shared) check_unseen(*self, users.to_vector<int64_t>());
-  const Tensor out = Tensor::empty({users.entries() * (count + 1)}, Dtype::int64, device);
-  const char* const purpose = shared ? "shared negatives of a step" : "negatives of interactions";
-  const bool is_here = device == Device::cpu;
-  const Tensor users_there = users.to(device), items_there = items.to(device);
-  const UserItemTensors* const table = is_here ? nullptr : &self->on_gpu();
+Drawn drawn_on_gpu(const Wanted& wanted, InteractionRows pairs) {
+  const int64_t n = wanted.count();
+  std::vector<int64_t> users(static_cast<size_t>(n)), shapes(users), items(users);
+  wanted.write(0, n, 1, users.data(), shapes.data(), items.data());
+  for (int64_t r = 0; !pairs.shared && r < n; ++r)
+    check_unseen(users[r], wanted.table->count(users[r] - 1), pairs.all_items);
+  const auto there = [](const std::vector<int64_t>& x) { return Tensor::from(x, Device::cuda); };
+  const Tensor users_there = there(users), items_there = there(items),
+               out = Tensor::empty({n * (pairs.count + 1)}, Dtype::int64, Device::cuda);
+  const UserItemTensors& table = wanted.table->on_gpu();
+  pairs.users = users_there.span<const int64_t>();
+  pairs.items = items_there.span<const int64_t>();
+  pairs.offsets = table.offsets.span<const int64_t>().data;
+  pairs.known = table.items.span<const int64_t>().data;
+  pairs.out = out.span<int64_t>().data;
+  cuda::write_interactions(pairs);
+  return {out, users_there, Tensor::from(shapes)};
+}
+
+/// Returns for each of the interactions number order[1], order[2], ... a row: the item and `count` negatives, which are
+/// items that the user does not have. Also returns their users, and the entries of `shapes` of these users. The
+/// interactions are consecutive batches of `batch` pairs, for training step `step` and the steps after it. If each
+/// batch is only a part of a larger one, `before` is the number of pairs that precede this part. If `shared` is true,
+/// all pairs of a batch have the same negatives, drawn from all items. The result is the same on each device.
+Drawn with_negatives(const UserItems& self, const Tensor& users, const Tensor& items, const Tensor& shapes,
+                     const Tensor& order, int64_t count, bool shared, int64_t seed, int64_t step, int64_t before,
+                     int64_t batch, const std::string& where) {
+  const Wanted wanted{self, users, items, shapes, order};
+  check_wanted(wanted, count, batch);
   const InteractionRows pairs{
-      .users = users_there.span<const int64_t>(),
-      .items = items_there.span<const int64_t>(),
-      .offsets = is_here ? self->offsets.data() : table->offsets.span<const int64_t>().data,
-      .known = is_here ? self->items.data() : table->items.span<const int64_t>().data,
-      .gaps = is_here && !shared ? self->gaps().data() : nullptr,
+      .users = {},
+      .items = {},
+      .offsets = nullptr,
+      .known = nullptr,
       .all_items = self->all_items,
       .count = count,
       .before = before,
       .batch = batch,
       .shared = shared,
-      .key = random_key(static_cast<uint64_t>(seed), purpose),
+      .key =
+          random_key(static_cast<uint64_t>(seed), shared ? "shared negatives of a step" : "negatives of interactions"),
       .step = static_cast<uint64_t>(step),
-      .out = out.span<int64_t>().data,
+      .out = nullptr,
   };
-  (is_here ? write_here : cuda::write_interactions)(pairs);
-  return out;
+  return (to_device(where) == Device::cpu ? drawn_here : drawn_on_gpu)(wanted, pairs);
 }
 
 struct Interactions {
@@ -232,14 +299,22 @@ struct Interactions {
 /// be drawn for them.
 Interactions interactions(const UserItems& self) {
   const UserItemTable& table = *self;
-  std::vector<int64_t> users, items, counts;
-  for (int64_t u = 0; u < table.all_users(); ++u) {
-    counts.push_back(table.count(u));
-    if (counts.back() == table.all_items) continue;
-    users.insert(users.end(), static_cast<size_t>(counts.back()), u + 1);
-    items.insert(items.end(), table.items.begin() + table.offsets[u], table.items.begin() + table.offsets[u + 1]);
+  const int64_t all_users = table.all_users();
+  std::vector<int64_t> counts(static_cast<size_t>(all_users)), starts;
+  int64_t total = 0;
+  for (int64_t u = 0; u < all_users; ++u) {
+    counts[u] = table.count(u);
+    starts.push_back(total);
+    if (counts[u] < table.all_items) total += counts[u];
   }
-  return {Tensor::from(users), Tensor::from(items), Tensor::from(counts)};
+  const Tensor users = Tensor::empty({total}, Dtype::int64), items = Tensor::empty({total}, Dtype::int64);
+  int64_t *const of_users = users.span<int64_t>().data, *const of_items = items.span<int64_t>().data;
+  cpu::parallel_each(all_users, 64, [&](int64_t u) {
+    if (counts[u] == table.all_items) return;
+    std::fill_n(of_users + starts[u], counts[u], u + 1);
+    std::copy_n(table.items.begin() + table.offsets[u], counts[u], of_items + starts[u]);
+  });
+  return {users, items, Tensor::from(counts)};
 }
 
 }  // namespace
@@ -251,7 +326,9 @@ extern const lua::OpTable negatives_methods{
     {op<&interactions>("interactions", "self",
                        "All pairs of users and items, except those of users who have every item, and the number of "
                        "items of each user."),
-     op<&with_negatives>("with_negatives", "self, users, items, count, shared, seed, step, before, batch, device",
-                         "For each pair of user and item, the item and `count` drawn items; int64.")}};
+     op<&with_negatives>("with_negatives",
+                         "self, users, items, shapes, order, count, shared, seed, step, before, batch, device",
+                         "For each chosen pair of user and item, the item and `count` drawn items; also the pairs' "
+                         "users, and entries of `shapes`; int64.")}};
 
 }  // namespace mr

@@ -126,13 +126,12 @@ local rows_of_block = 65536
 
 -- Draws the rows of the interactions order[first] to order[first + count - 1], on the device. These interactions belong
 -- to batches of `size` interactions each: the first one is in batch number `step` of the training, after `before` other
--- interactions.
+-- interactions. On the CPU, other threads compute the rows before they are read.
 local function block_of(self, order, first, count, size, before, step, device)
-  local how, chosen = self._how, order:narrow(1, first, count)
-  local users, items = self._users:rows(chosen), self._items:rows(chosen)
-  return { first = first, count = count, users = users, numbers = self._numbers:rows(users),
-    rows = self._table:with_negatives(users, items, how.negatives, how.shared, how.seed, step, before, size,
-      device) }
+  local how = self._how
+  local drawn = self._table:with_negatives(self._users, self._items, self._numbers, order:narrow(1, first, count),
+    how.negatives, how.shared, how.seed, step, before, size, device)
+  return { first = first, count = count, users = drawn.users, numbers = drawn.shapes, rows = drawn.rows }
 end
 
 -- Makes the batch of the interactions order[first] to order[first + count - 1], whose rows `block` already has.
@@ -167,7 +166,12 @@ function Interactions:pass(o)
   end
   local at, step = 1, (o.epoch - 1) * -(-self.count // o.size)
   local most = o.size * math.max(1, rows_of_block // (o.size * (self._how.negatives + 1)))
-  local block
+  -- Other threads draw the rows of the next block while steps are taken on the batches of this one.
+  local block, following
+  local function block_from(first, number)
+    return first <= self.count
+      and block_of(self, order, first, math.min(most, self.count - first + 1), o.size, 0, number, o.device)
+  end
   return function()
     if at > self.count then return nil end
     local _ <close> = phase.begin "batches"
@@ -175,7 +179,8 @@ function Interactions:pass(o)
     at, step = at + n, step + 1
     if o.share then return share_of(self, order, first, n, step, o) end
     if not block or first >= block.first + block.count then
-      block = block_of(self, order, first, math.min(most, self.count - first + 1), o.size, 0, step, o.device)
+      block = following or block_from(first, step)
+      following = block_from(block.first + block.count, step + block.count // o.size)
     end
     return batch_of(self, block, first, n, o)
   end

@@ -67,9 +67,7 @@ function M.of(train, targets, leave_out)
 end
 
 local function most(a, b)
-  local largest = 0
-  for _, each in ipairs{ a, b } do largest = #each > 0 and math.max(largest, each:double():max():item()) or largest end
-  return math.tointeger(largest)
+  return math.max(core.largest(a), core.largest(b))
 end
 
 local function ids_of(data)

@@ -1,5 +1,6 @@
 -- Checks the options of mr.fit about interactions, and finds the interactions of train.
 local check = require "moonrank.check"
+local core = require "moonrank.core"
 local dataset = require "moonrank.data.dataset"
 local interactions = require "moonrank.data.interactions"
 
@@ -35,14 +36,11 @@ function M.check(o)
   check_bound(o.loss)
 end
 
--- Returns the largest number in a tensor of users' or items' numbers; 0 if the tensor is empty.
-local function most(numbers) return #numbers > 0 and math.tointeger(numbers:double():max():item()) or 0 end
-
 -- Returns the number of items in the catalogue: the option `catalogue`, or else the model's option `items`. Raises an
 -- error if train has an item with a higher number.
 local function catalogue_of(o)
   local known = (check.field(o.model, "config") or {}).items
-  local items, highest = o.catalogue or math.tointeger(known), most(o.train.items)
+  local items, highest = o.catalogue or math.tointeger(known), core.largest(o.train.items)
   check.expect(items, "mr.fit", "catalogue", items, "the number of items: the model has no option items")
   check.expect(items >= highest, "mr.fit", "catalogue", items, "at least %d, the highest number of an item in train",
     highest)
@@ -57,7 +55,7 @@ end
 function M.of(o)
   if o.unit ~= "interaction" then return false end
   local negatives = o.negatives or 1
-  local found = interactions.of(o.train, { users = most(o.train.users), items = catalogue_of(o),
+  local found = interactions.of(o.train, { users = core.largest(o.train.users), items = catalogue_of(o),
     negatives = negatives, shared = o.shared_negatives or false, seed = o.seed })
   check.expect(found.count > 0, "mr.fit", "the number of interactions in train", found.count,
     "a row of grade 1 or higher, of a user who does not have every item")

@@ -22,12 +22,12 @@ local function misfit(model, role, data)
     end
     for _, each in ipairs{ "users", "items" } do
       local ids = data[each]
-      local most = #ids > 0 and ids:double():max():item() or 0
+      local most = core.largest(ids)
       if candidates.is(data) then most = data.fold[each] end
       if most > config[each] then
         local one = each == "users" and "a user" or "an item"
         return ("the model has %d %s, but %s has %s with the number %d. Pass a model with at least %d %s"):format(
-          config[each], each, role, one, math.tointeger(most), math.tointeger(most), each)
+          config[each], each, role, one, most, most, each)
       end
     end
   elseif config.inputs then

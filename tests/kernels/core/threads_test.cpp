@@ -248,5 +248,96 @@ TEST_CASE("set_threads refuses numbers below one and calls within a task", "[ker
   CHECK(threads() == 2);
 }
 
+TEST_CASE("work ahead is done once, before finish returns, beside other loops", "[kernels][pool]") {
+  const int n_threads = GENERATE(1, 2, 3, 4);
+  const int64_t count = GENERATE(as<int64_t>(), 0, 1, 31, 32, 33, 1000);
+  const Threads with(n_threads);
+  std::vector<std::atomic<int>> first(static_cast<size_t>(count)), second(first.size());
+  const auto visit = [](std::vector<std::atomic<int>>& visits) {
+    return [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) ++visits[i];
+    };
+  };
+  Ahead one(count, 8, visit(first)), two(count, 8, visit(second));
+  std::atomic<int64_t> sum{0};
+  for (int loop = 0; loop < 20; ++loop) {
+    pieces(100, 1, [&](int64_t begin, int64_t) { sum += begin; });
+  }
+  CHECK(sum == 20 * 4950);
+  const bool in_order = GENERATE(true, false);
+  for (Ahead* const each : {in_order ? &one : &two, in_order ? &two : &one}) each->finish();
+  one.finish();
+  for (const auto* visits : {&first, &second})
+    CHECK(std::all_of(visits->begin(), visits->end(), [](const auto& v) { return v == 1; }));
+}
+
+TEST_CASE("idle threads begin work ahead before finish", "[kernels][pool]") {
+  const Threads with(2);
+  std::atomic<int> done{0};
+  Ahead work(10, 1, [&](int64_t, int64_t) { ++done; });
+  for (int i = 0; i < 10000 && done < 10; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CHECK(done == 10);
+}
+
+TEST_CASE("work ahead that is dropped leaves out what has not begun and waits for what has", "[kernels][pool]") {
+  const int n_threads = GENERATE(1, 2, 4);
+  const Threads with(n_threads);
+  for (int round = 0; round < 50; ++round) {
+    std::atomic<int> running{0};
+    {
+      const Ahead work(1000000, 1, [&](int64_t, int64_t) {
+        ++running;
+        std::this_thread::yield();
+        --running;
+      });
+      pieces(4, 1, [](int64_t, int64_t) {});
+    }
+    CHECK(running == 0);
+  }
+}
+
+TEST_CASE("errors and Ctrl-C in work ahead are raised by finish, which then does all work again", "[kernels][pool]") {
+  const int n_threads = GENERATE(1, 2, 4);
+  const Threads with(n_threads);
+  std::atomic<bool> fails{true};
+  std::vector<std::atomic<int>> visits(100);
+  Ahead work(100, 1, [&](int64_t i, int64_t) {
+    if (fails && i == 50) throw std::runtime_error("piece 50");
+    ++visits[i];
+  });
+  CHECK_THROWS_WITH(work.finish(), "piece 50");
+  fails = false;
+  interrupt();
+  CHECK_THROWS_AS(work.finish(), Interrupted);
+  for (auto& each : visits) each = 0;
+  work.finish();
+  CHECK(std::all_of(visits.begin(), visits.end(), [](const auto& v) { return v == 1; }));
+}
+
+TEST_CASE("Ctrl-C ends a loop, not the work ahead that runs beside it", "[kernels][pool]") {
+  const Threads with(2);
+  std::atomic<int> visits{0};
+  Ahead work(2000, 1, [&](int64_t, int64_t) { ++visits; });
+  interrupt();
+  CHECK_THROWS_AS(pieces(1000, 1, [](int64_t, int64_t) {}), Interrupted);
+  work.finish();
+  CHECK(visits == 2000);
+}
+
+TEST_CASE("work ahead survives a change of the number of threads, and may be finished inside a loop",
+          "[kernels][pool]") {
+  const Threads with(3);
+  std::atomic<int> visits{0};
+  const auto visit = [&](int64_t, int64_t) { ++visits; };
+  Ahead one(500, 1, visit), two(500, 1, visit);
+  set_threads(1);
+  one.finish();
+  set_threads(2);
+  pieces(8, 1, [&](int64_t begin, int64_t) {
+    if (begin == 3) two.finish();
+  });
+  CHECK(visits == 1000);
+}
+
 }  // namespace
 }  // namespace mr::cpu

@@ -323,7 +323,10 @@ describe("mr.fit of interactions", function()
     for _, count in ipairs{ 1, 31, 32, 33, 1000 } do
       for _, shared in ipairs{ false, true } do
         local function drawn(device)
-          return table_of:with_negatives(users:to("cpu"), items:to("cpu"), count, shared, 5, 3, 0, 2, device):totable()
+          local all = core.arange(1, 4, 1, "int64", "cpu")
+          local made = table_of:with_negatives(users:to("cpu"), items:to("cpu"), all:narrow(1, 1, 2), all, count, shared,
+            5, 3, 0, 2, device)
+          return { made.rows:totable(), made.users:totable(), made.shapes:totable() }
         end
         equal(drawn("cuda"), drawn("cpu"))
       end
@@ -341,7 +344,8 @@ describe("mr.fit of interactions", function()
     for _, all in ipairs{ 200, 2 ^ 32 // 3 + 2 } do
       local known = core.user_items(lists, users, tensor, 1, math.tointeger(all))
       local function drawn(count)
-        return known:with_negatives(users, tensor:narrow(1, 1, 1), count, false, 5, 3, 0, 1, "cpu"):totable()
+        return known:with_negatives(users, tensor:narrow(1, 1, 1), users, users, count, false, 5, 3, 0, 1,
+          "cpu").rows:totable()
       end
       local few, many = drawn(32), drawn(1000)
       equal(table.move(many, 1, 33, 1, {}), few)
