@@ -163,6 +163,9 @@ Tensor distribution_shares(const Tensor& score, const Lists& lists, const Metric
                            const DistributionSpec& spec) {
   check::floating("score", score);
   const auto count = static_cast<size_t>(lists.count());
+  if (count == 0 ? score.entries() > 0 : score.entries() % lists.count() != 0)
+    throw ArgumentError("score", std::to_string(score.entries()) + " scores for copies of " + std::to_string(count) +
+                                     " lists, expected a multiple of their number");
   const std::vector<ListShape>& shapes = list_shapes(lists, metric, spec.beta);
   std::vector<ListShape> listed;
   std::vector<std::optional<size_t>> place(count);  // of each list's shape in `listed`

@@ -204,3 +204,14 @@ it("built-in metrics without closed forms have enumerated statistics, equal to h
   near({ found.min, found.max, found.expectation }, { 0.75 / 3, 0.75, 0.75 * (1 + 1 / 2 + 1 / 3) / 3 }, 1e-12)
   equal(found.method, "enumerated")
 end)
+
+it("shares of rankings are computed for whole copies of the lists only", function()
+  local metric, spec = require("moonrank.metrics.registry").parse "rr",
+    core.distribution_spec("cdf", "auto", 100, 1, "kappa", 1.0, 1.0)
+  local lists = mr.lists{ { 1, 0 }, { 1, 0, 0 } }
+  equal(#core.distribution_shares(mr.tensor({ 0.5, 0.4, 1, 0.5 }, f64), lists, metric, spec), 4)
+  equal(#core.distribution_shares(mr.tensor({}, f64), mr.lists{}, metric, spec), 0)
+  for _, case in ipairs{ { mr.ones(3), lists }, { mr.ones(1), mr.lists{} } } do
+    raises(function() core.distribution_shares(case[1], case[2], metric, spec) end, "score", "multiple")
+  end
+end)
