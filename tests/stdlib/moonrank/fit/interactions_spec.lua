@@ -324,9 +324,9 @@ describe("mr.fit of interactions", function()
       for _, shared in ipairs{ false, true } do
         local function drawn(device)
           local all = core.arange(1, 4, 1, "int64", "cpu")
-          local made = table_of:with_negatives(users:to("cpu"), items:to("cpu"), all:narrow(1, 1, 2), all, count,
+          local found = table_of:with_negatives(users:to("cpu"), items:to("cpu"), all:narrow(1, 1, 2), all, count,
             shared, 5, 3, 0, 2, device)
-          return { made.rows:totable(), made.users:totable(), made.shapes:totable() }
+          return { found.rows:totable(), found.users:totable(), found.shapes:totable() }
         end
         equal(drawn("cuda"), drawn("cpu"))
       end
