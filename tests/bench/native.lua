@@ -3,7 +3,8 @@
 -- ratio in a row is the median over pairs of turns. Columns: milliseconds (CPU time with MOONRANK_CLOCK=cpu), the
 -- peer's time over ours and the goal for it, milliseconds by the other clock, and the peak memory of the process. The
 -- row of a missing peer says that it is missing.
--- Usage: moonrank tests/bench/native.lua [--jobs NAME,NAME] [--quick | --full] [--turns 5] [--csv FILE]
+-- Usage: moonrank tests/bench/native.lua [--jobs NAME,NAME] [--without PEER,PEER] [--quick | --full] [--turns 5]
+--   [--csv FILE]
 -- The usual sizes take minutes, the quick ones seconds. `--full` adds the largest sizes. ./bootstrap bench --peers
 -- installs the peers.
 local core = require "moonrank.core"
@@ -30,6 +31,7 @@ end
 
 local args = bench.args{
   jobs = { default = names, choices = names, help = "which jobs are measured" },
+  without = { default = { "none" }, help = "peers that are left out, such as recometrics" },
   quick = { default = false, help = "small sizes and two turns" },
   full = { default = false, help = "the largest sizes, too: hours" },
   turns = { default = 5, help = "turns of a peer and of ours; the median counts" },
@@ -82,7 +84,8 @@ local function clocks(program)
   return program.wall, program.cpu
 end
 
-local rows = {}
+local rows, left_out = {}, {}
+for _, name in ipairs(args.without) do left_out[name] = true end
 
 -- Adds a row to the table. `ratio` is the time of the compared program over that of Moonrank.
 local function add(workload, program, name, ratio, note, goal)
@@ -118,8 +121,12 @@ local function measure(job, size)
     job.input(o)
   end
   local ours, found = start("native.lua " .. job.name, o), {}
-  local have_peers = os.getenv "MOONRANK_PEERS" ~= "none" and not size.alone
-  for i, peer in ipairs(have_peers and job.peers or {}) do
+  local peers = {}
+  for _, peer in ipairs(job.peers or {}) do
+    local is_left_out = os.getenv "MOONRANK_PEERS" == "none" or size.alone or left_out[peer.program]
+    peers[#peers + 1] = not is_left_out and peer or nil
+  end
+  for i, peer in ipairs(peers) do
     local own = { table.unpack(o) }
     for _, more in ipairs{ o, peer.options or {} } do
       for name, value in pairs(more) do own[name] = value end
@@ -133,7 +140,7 @@ local function measure(job, size)
   local workload = job.workload(o)
   add(workload, ours, "moonrank", #ours.wall > 0 and 1 or nil)
   for i, each in ipairs(found) do
-    local peer = job.peers[i]
+    local peer = peers[i]
     add(workload, each[1], peer.program, each[2], peer.note, peer.goal)
   end
 end
