@@ -412,10 +412,12 @@ end
 function M.direction(name)
   name = name:gsub("%[[%w_]+%]$", "")
   for _, text in ipairs{ name, name:match "^valid_(.+)$" or name, name:match "^test_(.+)$" or name } do
-    local found, metric = check.attempt(registry.parse, registry, text)
     -- Only a metric's own name gives a direction, not its alias: a result that a trial calls "p" or "r" is not
     -- necessarily precision or recall.
-    if found and text:match "^[%w_]*" == metric.base then return metric.minimize and "minimize" or "maximize" end
+    if registry:base(text) == text:match "^[%w_]*" then
+      local found, metric = check.attempt(registry.parse, registry, text)
+      if found then return metric.minimize and "minimize" or "maximize" end
+    end
   end
   return nil
 end
