@@ -1,8 +1,10 @@
 // Lua functions of the system: time, the terminal, the user's folders, memory, cores, locks.
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <fcntl.h>
 #include <filesystem>
-#include <fstream>
+#include <string_view>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <thread>
@@ -65,20 +67,32 @@ std::string followed_of(const std::string& path) {
 bool holds_of(const io::FileLock& lock) { return lock.holds(); }
 int64_t interrupts_of() { return lua::interrupts(); }
 
+/// Returns the contents of a small file of /proc; "" if it cannot be read.
+std::string_view process_file(const char* path, std::array<char, 4096>& buffer) {
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return {};
+  const ssize_t size = read(file, buffer.data(), buffer.size());
+  close(file);
+  return {buffer.data(), static_cast<size_t>(std::max<ssize_t>(size, 0))};
+}
+
 /// Returns the peak memory in bytes, from /proc, or from getrusage if there is no /proc.
-int64_t highest_memory() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.rfind("VmHWM:", 0) == 0) return std::stoll(line.substr(6)) * 1024;
-  }
+int64_t peak_memory_of() {
+  constexpr std::string_view name = "VmHWM:";
+  std::array<char, 4096> buffer;
+  const std::string_view status = process_file("/proc/self/status", buffer);
+  if (const size_t at = status.find(name); at != std::string_view::npos)
+    return std::stoll(std::string(status.substr(at + name.size(), 32))) * 1024;
   rusage usage{};
   return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_maxrss * 1024 : 0;
 }
 
-int64_t peak_memory_of(bool reset) {
-  const int64_t highest = highest_memory();
-  if (reset) std::ofstream("/proc/self/clear_refs") << "5";
-  return highest;
+void reset_peak_memory_of() {
+  const int file = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+  if (file < 0) return;
+  // 5 resets the peak. If this fails, later peaks include earlier memory.
+  [[maybe_unused]] const ssize_t written = write(file, "5", 1);
+  close(file);
 }
 
 int64_t cores_of() { return std::max<int64_t>(1, std::thread::hardware_concurrency()); }
@@ -112,7 +126,8 @@ extern const lua::OpTable system_functions{
                        "the file is removed, and its folder and that folder's parent if they are empty."),
         op<&interrupts_of>("interrupts", "",
                            "Number of presses of Ctrl-C since the program, or the current line of the prompt, began."),
-        op<&peak_memory_of>("peak_memory", "reset", "Peak resident memory in bytes since the last reset."),
+        op<&peak_memory_of>("peak_memory", "", "Peak resident memory in bytes since `reset_peak_memory`."),
+        op<&reset_peak_memory_of>("reset_peak_memory", "", "Lets the measurement of peak memory begin anew."),
         op<&cores_of>("cores", "", "Number of cores that this process may use."),
         op<&machine_cores_of>("machine_cores", "", "Number of cores of the machine."),
     }};

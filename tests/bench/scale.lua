@@ -46,8 +46,8 @@ end
 
 -- Prints a line for the parent process: what was done, threads, seconds, and peak memory in bytes since the last line.
 local function report(what, threads, seconds)
-  print(("\n%s\t%d\t%.6f\t%d"):format(what, threads, seconds, core.peak_memory(false)))
-  core.peak_memory(true)
+  print(("\n%s\t%d\t%.6f\t%d"):format(what, threads, seconds, core.peak_memory()))
+  core.reset_peak_memory()
 end
 
 -- Starts a shell that prints every five seconds to standard error for how long `what` has been running, and how much

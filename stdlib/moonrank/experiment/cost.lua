@@ -11,10 +11,10 @@ local M = {}
 ---Example: `mr.experiment.cost(function() return mr.zeros{1000} end).bytes > 0   --> true`
 function M.cost(run)
   given.need("cost", "run", run, "function", "a function without arguments")
-  core.peak_memory(true)
+  core.reset_peak_memory()
   local began, processor = core.clock(), os.clock()
   run()
-  return { seconds = core.clock() - began, processor = os.clock() - processor, bytes = core.peak_memory(false) }
+  return { seconds = core.clock() - began, processor = os.clock() - processor, bytes = core.peak_memory() }
 end
 
 return M

@@ -205,7 +205,7 @@ end
 ---@return table outcome
 function M.run(context, job)
   local trial, state = trial_of(context, job)
-  core.peak_memory(true)
+  core.reset_peak_memory()
   local began = core.clock()
   seen.begin()
   code.watch()
@@ -213,7 +213,7 @@ function M.run(context, job)
   local ok, result = xpcall(definitions.within_trial, script_traceback, context.run, trial)
   local data, loaded = seen.finish(), code.loaded()
   local outcome = ok and finished(result, context) or failure(result)
-  outcome.wall, outcome.memory = core.clock() - began, core.peak_memory(false)
+  outcome.wall, outcome.memory = core.clock() - began, core.peak_memory()
   outcome.resumed = state.resumed or nil
   -- After Ctrl-C, mr.fit returns a result of the epochs so far, which is not the result of the whole trial.
   if core.interrupts() > 0 then
