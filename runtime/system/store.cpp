@@ -76,6 +76,7 @@ std::tuple<std::vector<std::string>, Columns, int64_t> run_sql(io::Database& dat
   if (count < 0 || count > most)
     throw ArgumentError("count", std::to_string(count) + ", expected 0 to " + std::to_string(most));
   std::vector<io::Cell> parameters;
+  parameters.reserve(static_cast<size_t>(count));
   if (lua_checkstack(given.L, 2) == 0) throw std::bad_alloc();
   for (int64_t i = 1; i <= count; ++i) {
     lua_rawgeti(given.L, given.index, i);

@@ -127,7 +127,9 @@ function M.open(path, mode, is_checked)
     M.look(path)  -- opening the file for writing changes it, so it is checked first
   end
   local database, leaves_out = opened(path, mode == "write" and "claim" or mode, mode == "read", is_checked)
-  local store = setmetatable({ path = path, leaves_out = leaves_out, _database = database, _copies = false }, Store)
+  local store = setmetatable({ path = path, leaves_out = leaves_out, _database = database, _copies = false,
+    -- set of the ids of trials for which the tables of results have no rows, because this store began them first
+    _without_results = {} }, Store)
   if mode == "write" then
     if database:exclusive() then
       store._copies = {
@@ -217,14 +219,22 @@ local function need_file(self)
   end
 end
 
----Records that a trial begins, with the numerics version. It is an error if the store was removed or replaced.
+---Records that a trial begins, with the numerics version, and sets `trial.id`, the trial's id in the store. It is an
+---error if the store was removed or replaced.
 ---@param trial { number: integer, seed: integer, params_text: string }
 function Store:begin(study, trial)
   need_file(self)
   self:columns([[INSERT INTO trials (study, number, state, seed, params, numerics, started)
-    VALUES (?1, ?2, 'running', ?3, ?4, ?5, datetime('now')) ON CONFLICT (study, number)
-    DO UPDATE SET state = 'running', numerics = ?5, started = datetime('now'), ended = NULL]],
+    VALUES (?1, ?2, 'running', ?3, ?4, ?5, datetime('now')) ON CONFLICT (study, number) DO NOTHING]],
     study.id, trial.number, trial.seed, trial.params_text, core.numerics())
+  if self._database:changed() == 1 then
+    trial.id = self:columns("SELECT last_insert_rowid() AS id").id[1]
+    self._without_results[trial.id] = true
+  else
+    trial.id = self:columns("SELECT id FROM trials WHERE study = ?1 AND number = ?2", study.id, trial.number).id[1]
+    self:columns([[UPDATE trials SET state = 'running', numerics = ?2, started = datetime('now'), ended = NULL
+      WHERE id = ?1]], trial.id, core.numerics())
+  end
   self:publish()
 end
 
@@ -237,6 +247,7 @@ local parts = {
 ---@param id integer  of the trial
 ---@param reports { step: integer, values: table<string, number> }[]
 function Store:add_reports(id, reports)
+  self._without_results[id] = nil
   for _, report in ipairs(reports) do
     for name, value in pairs(report.values) do
       self:columns("INSERT OR REPLACE INTO reports (trial, name, step, value) VALUES (?1, ?2, ?3, ?4)", id, name,
@@ -245,33 +256,40 @@ function Store:add_reports(id, reports)
   end
 end
 
+-- Removes what an earlier attempt of a trial stored in the tables of results, reports only if `with_reports`.
+local function remove_results(self, id, with_reports)
+  if self._without_results[id] then return end
+  for _, name in ipairs{ "numbers", "lists", "data", with_reports and "reports" or nil } do
+    self:columns(("DELETE FROM %s WHERE trial = ?1"):format(name), id)
+  end
+end
+
+local function write_outcome(self, study, trial, outcome, add)
+  local id = trial.id
+  self:columns([[UPDATE trials SET state = ?2, attempts = ?3, value = ?4, reason = ?5, traceback = ?6, wall = ?7,
+    memory = ?8, device = ?9, version = ?10, data = ?11, noted = ?12, numerics = ifnull(?13, numerics),
+    conventions = ?14, ended = datetime('now') WHERE id = ?1]],
+    id, outcome.state, trial.attempts, outcome.value, outcome.reason, outcome.traceback, outcome.wall, outcome.memory,
+    outcome.device, core.version(), study.data, outcome.data and 1 or 0, outcome.numerics, outcome.conventions)
+  remove_results(self, id, not add)
+  for name, insert in pairs(parts) do
+    for key, value in pairs(outcome[name] or {}) do self:columns(insert, id, key, value) end
+  end
+  for _, each in ipairs(outcome.data or {}) do
+    self:columns("INSERT INTO data (trial, role, fingerprint, what) VALUES (?1, ?2, ?3, ?4)", id, each.role,
+      each.fingerprint, each.what)
+  end
+  self:add_reports(id, outcome.reports or {})
+end
+
 ---Stores how a trial ended, in one transaction. What an earlier attempt of the trial stored is replaced. If the trial
 ---was paused before (`add`), its new reports are added to the earlier reports.
----@param trial table    its number and attempts
+---@param trial table    that `begin` got, with its number of attempts
 ---@param outcome table  state, value, numbers, lists, reports, time and data
 ---@param add boolean
 function Store:finish(study, trial, outcome, add)
   need_file(self)
-  self:transaction(function()
-    local id = self:columns("SELECT id FROM trials WHERE study = ?1 AND number = ?2", study.id, trial.number).id[1]
-      self:columns(
-        [[UPDATE trials SET state = ?2, attempts = ?3, value = ?4, reason = ?5, traceback = ?6, wall = ?7, memory = ?8,
-      device = ?9, version = ?10, data = ?11, noted = ?12, numerics = ifnull(?13, numerics), conventions = ?14,
-      ended = datetime('now') WHERE id = ?1]],
-      id, outcome.state, trial.attempts, outcome.value, outcome.reason, outcome.traceback, outcome.wall, outcome.memory,
-      outcome.device, core.version(), study.data, outcome.data and 1 or 0, outcome.numerics, outcome.conventions)
-    for name, insert in pairs(parts) do
-      self:columns(("DELETE FROM %s WHERE trial = ?1"):format(name), id)
-      for key, value in pairs(outcome[name] or {}) do self:columns(insert, id, key, value) end
-    end
-    self:columns("DELETE FROM data WHERE trial = ?1", id)
-    for _, each in ipairs(outcome.data or {}) do
-      self:columns("INSERT INTO data (trial, role, fingerprint, what) VALUES (?1, ?2, ?3, ?4)", id, each.role,
-        each.fingerprint, each.what)
-    end
-    if not add then self:columns("DELETE FROM reports WHERE trial = ?1", id) end
-    self:add_reports(id, outcome.reports or {})
-  end)
+  self:transaction(write_outcome, self, study, trial, outcome, add)
   self:publish()
 end
 
