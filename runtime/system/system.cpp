@@ -1,9 +1,11 @@
 // Lua functions of the system: time, the terminal, the user's folders, memory, cores, locks.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <fcntl.h>
 #include <filesystem>
+#include <limits>
 #include <string_view>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -67,32 +69,36 @@ std::string followed_of(const std::string& path) {
 bool holds_of(const io::FileLock& lock) { return lock.holds(); }
 int64_t interrupts_of() { return lua::interrupts(); }
 
-/// Returns the contents of a small file of /proc; "" if it cannot be read.
-std::string_view process_file(const char* path, std::array<char, 4096>& buffer) {
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return {};
-  const ssize_t size = read(file, buffer.data(), buffer.size());
+/// Returns the peak memory in kilobytes from /proc; 0 if there is no /proc.
+int64_t peak_in_status() {
+  constexpr std::string_view name = "VmHWM:";
+  const int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  std::array<char, 4096> bytes{};
+  const ssize_t size = read(file, bytes.data(), bytes.size());
   close(file);
-  return {buffer.data(), static_cast<size_t>(std::max<ssize_t>(size, 0))};
+  const std::string_view status(bytes.data(), static_cast<size_t>(std::max<ssize_t>(size, 0)));
+  const size_t at = status.find(name);
+  return at == std::string_view::npos ? 0 : std::stoll(std::string(status.substr(at + name.size(), 32)));
 }
 
-/// Returns the peak memory in bytes, from /proc, or from getrusage if there is no /proc.
+/// Returns the peak memory in bytes. getrusage is faster than reading /proc, but its number is at least the memory of
+/// the program that started this process. Only a number that is larger than that memory is this process's own peak.
 int64_t peak_memory_of() {
-  constexpr std::string_view name = "VmHWM:";
-  std::array<char, 4096> buffer;
-  const std::string_view status = process_file("/proc/self/status", buffer);
-  if (const size_t at = status.find(name); at != std::string_view::npos)
-    return std::stoll(std::string(status.substr(at + name.size(), 32))) * 1024;
+  static std::atomic<int64_t> inherited{std::numeric_limits<int64_t>::max()};  // upper bound of that program's memory
   rusage usage{};
-  return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_maxrss * 1024 : 0;
+  const int64_t larger = getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_maxrss : 0;
+  if (larger > inherited) return larger * 1024;
+  const int64_t own = peak_in_status();
+  if (own == 0) return larger * 1024;
+  inherited = own < larger ? larger : larger - 1;
+  return own * 1024;
 }
 
 void reset_peak_memory_of() {
-  const int file = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
-  if (file < 0) return;
-  // 5 resets the peak. If this fails, later peaks include earlier memory.
+  static const int file = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+  // "5" resets the peak. Without it, the peak includes earlier memory.
   [[maybe_unused]] const ssize_t written = write(file, "5", 1);
-  close(file);
 }
 
 int64_t cores_of() { return std::max<int64_t>(1, std::thread::hardware_concurrency()); }
