@@ -63,9 +63,9 @@ function M.class(name)
   local class = { __name = name }
   if not name:match "^mr%.%l+%." then M.exact_all(name .. ":", class, class) end
   class.__index = function(self, key)
-    local found = rawget(class, key)
+    local found = class[key]
     if found ~= nil then return found end
-    local getter = rawget(class, "get_" .. tostring(key))
+    local getter = class["get_" .. tostring(key)]
     if getter then return getter(self) end
     calls().no_field(name, key, calls().fields_of(self, class))
   end
