@@ -94,6 +94,7 @@ std::optional<std::string> note_of(const io::Database& database) { return databa
 void close_of(io::Database& database) { database.close(); }
 bool moved_of(const io::Database& database) { return database.moved(); }
 int64_t changed_of(const io::Database& database) { return database.changed(); }
+int64_t last_id_of(const io::Database& database) { return database.last_id(); }
 
 io::Cell cell_of(const std::string& name, const nlohmann::json& value) {
   if (value.is_boolean()) return {value.get<bool>()};
@@ -221,6 +222,7 @@ extern const lua::OpTable store_methods{
         op<&close_of>("close", "database", "Closes the file; closing again does nothing."),
         op<&moved_of>("moved", "database", "True if the file was renamed, removed or replaced since it was opened."),
         op<&changed_of>("changed", "database", "Number of rows that the last statement changed."),
+        op<&last_id_of>("last_id", "database", "Id of the last row that was inserted."),
     }};
 
 }  // namespace mr

@@ -152,10 +152,8 @@ end
 
 -- Runs the trials of a study one after another in this process. Returns true if Ctrl-C ended them early.
 local function run_here(o, queue, view, context)
-  local known = 0
-  while true do
-    local trial = queue:next()
-    if not trial then return false end
+  local known, trial = 0, queue:next()
+  while trial do
     local running = { { trial = trial } }
     local others = queue:others(trial, known)
     known = known + #others
@@ -167,10 +165,14 @@ local function run_here(o, queue, view, context)
       view:update(running, 1)
     end
     local outcome = trials.run(context, queue:job(trial))
-    queue:finish(trial, outcome, o.metric or "value")
-    if outcome.state == "interrupted" then return true end
+    if outcome.state == "interrupted" then
+      queue:finish(trial, outcome, o.metric or "value")
+      return true
+    end
+    trial = queue:finish_and_next(trial, outcome, o.metric or "value")
     view:update({}, 1)
   end
+  return false
 end
 
 -- Opens the journal of Optuna that the option `optuna` names, and adds the trials that have ended already. Later trials

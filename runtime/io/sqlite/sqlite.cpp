@@ -378,6 +378,10 @@ bool Database::moved() const {
 
 int64_t Database::changed() const { return open_->database == nullptr ? 0 : sqlite3_changes64(open_->database.get()); }
 
+int64_t Database::last_id() const {
+  return open_->database == nullptr ? 0 : sqlite3_last_insert_rowid(open_->database.get());
+}
+
 bool Database::exclusive() const { return open_->writer != nullptr; }
 
 std::optional<std::string> Database::note() const {

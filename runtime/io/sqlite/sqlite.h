@@ -53,6 +53,8 @@ class Database {
   /// Returns true if the file was renamed, removed or replaced since it was opened, so that writes are lost.
   bool moved() const;
   int64_t changed() const;
+  /// Returns the id of the last row that was inserted; 0 if there is none.
+  int64_t last_id() const;
   /// Returns true if this process writes the database exclusively, so that other processes need a copy to read.
   bool exclusive() const;
   /// Returns a sentence that says that a copy was read instead of the database and why; nothing if the database was

@@ -14,7 +14,8 @@ M.longest = (256 << 20) - 4096
 ---@class mr.sweep.Store
 ---@field path string
 ---@field leaves_out boolean  whether damaged rows are left out
-local Store = check.class("mr.sweep.Store")
+local Store = {}
+Store.__index = Store
 
 -- Runs an SQL statement with the further arguments as its parameters. Returns its result as columns by name.
 function Store:columns(sql, ...)
@@ -36,10 +37,14 @@ function Store:rows(sql, ...)
 end
 
 ---Calls `f` with the further arguments in a transaction of the store, and returns its first result. If `f` raises an
----error, everything that `f` wrote is rolled back and the error is raised again.
+---error, everything that `f` wrote is rolled back and the error is raised again. A transaction within `f` becomes part
+---of this one.
 function Store:transaction(f, ...)
+  if self._in_transaction then return (f(...)) end
   self._database:run("BEGIN IMMEDIATE", {}, 0)
+  self._in_transaction = true
   local ok, result = pcall(f, ...)
+  self._in_transaction = false
   if ok then ok, result = pcall(self._database.run, self._database, "COMMIT", {}, 0) end
   if not ok then
     pcall(self._database.run, self._database, "ROLLBACK", {}, 0)
@@ -81,11 +86,12 @@ end
 local share = 0.05
 
 ---Makes a copy of the store for readers, if they cannot read the store itself because it is open for exclusive writing
----(runtime/io/sqlite/sqlite.h). A copy is made only if the store changed since the last copy, and only as often as its
----cost allows. A copy that cannot be written is not an error, because readers are told how old their copy is.
+---(runtime/io/sqlite/sqlite.h). A copy is made only outside of transactions, only if the store changed since the last
+---copy, and only as often as its cost allows. A copy that cannot be written is not an error, because readers are told
+---how old their copy is.
 function Store:publish()
   local copies = self._copies
-  if not copies then return end
+  if not copies or self._in_transaction then return end
   local began = core.clock()
   copies.credit = math.min(copies.credit + share * (began - copies.at), 2 * copies.last)
   copies.at = began
@@ -128,6 +134,7 @@ function M.open(path, mode, is_checked)
   end
   local database, leaves_out = opened(path, mode == "write" and "claim" or mode, mode == "read", is_checked)
   local store = setmetatable({ path = path, leaves_out = leaves_out, _database = database, _copies = false,
+    _in_transaction = false,
     -- set of the ids of trials for which the tables of results have no rows, because this store began them first
     _without_results = {} }, Store)
   if mode == "write" then
@@ -223,12 +230,12 @@ end
 ---error if the store was removed or replaced.
 ---@param trial { number: integer, seed: integer, params_text: string }
 function Store:begin(study, trial)
-  need_file(self)
+  if not self._in_transaction then need_file(self) end  -- in a transaction, the end of another trial has done this
   self:columns([[INSERT INTO trials (study, number, state, seed, params, numerics, started)
     VALUES (?1, ?2, 'running', ?3, ?4, ?5, datetime('now')) ON CONFLICT (study, number) DO NOTHING]],
     study.id, trial.number, trial.seed, trial.params_text, core.numerics())
   if self._database:changed() == 1 then
-    trial.id = self:columns("SELECT last_insert_rowid() AS id").id[1]
+    trial.id = self._database:last_id()
     self._without_results[trial.id] = true
   else
     trial.id = self:columns("SELECT id FROM trials WHERE study = ?1 AND number = ?2", study.id, trial.number).id[1]

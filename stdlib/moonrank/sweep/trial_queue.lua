@@ -14,7 +14,8 @@ local M = {}
 ---@class mr.sweep.TrialQueue
 ---@field planned integer          number of trials that the study will have
 ---@field trials table<integer, table>  by number: params, seed, state, attempts, value
-local TrialQueue = check.class("mr.sweep.TrialQueue")
+local TrialQueue = {}
+TrialQueue.__index = TrialQueue
 -- function that is called with the name of an event, the number of its trial and the report, if it has one; or false.
 -- The events are "begin", "report" and "add" (the trial or its attempt has ended), and "flush" without a trial.
 TrialQueue.on_event = false
@@ -300,12 +301,8 @@ function TrialQueue:_add_time(seconds)
   self.finished.seconds, self.finished.trials = self.finished.seconds + seconds, self.finished.trials + 1
 end
 
----Stores how a trial ended. A failed or killed trial with retries left is scheduled to run again, or is paused if it
----reached its next Hyperband rung.
----@param trial table    from `next`
----@param outcome table  state, value, numbers, lists, reports, time and data, as from mr.sweep's trials
----@param metric string  name of the reports that the pruner reads
-function TrialQueue:finish(trial, outcome, metric)
+-- Does the work of `finish`, except that the checkpoint stays.
+local function record_end(self, trial, outcome, metric)
   if next(outcome.loaded or {}) then
     self.study.script = code.joined(self.study.script, nil, outcome.loaded)
     self.store:set(self.study, "script")
@@ -318,7 +315,6 @@ function TrialQueue:finish(trial, outcome, metric)
   self.store:finish(self.study, trial, outcome, was_paused)
   trial.state, trial.value, trial.reason, trial.wall = outcome.state, outcome.value, outcome.reason, outcome.wall
   if self.pruner then trial.so_far = joined(was_paused and trial.so_far, of_metric(outcome.reports, metric)) end
-  if self:_is_over(trial) then files.forget(files.of_trial(self.folder, trial.number)) end
   if self:is_final(trial) then
     self:_add_time(outcome.wall)
     self:_count(trial)
@@ -332,6 +328,44 @@ function TrialQueue:finish(trial, outcome, metric)
     self:_tell("add", trial.number)
   end
   if self.halving then self:_halve(trial.number) end
+end
+
+-- Removes the checkpoint of a trial that is stored, unless it may run again.
+local function forget_checkpoint(self, trial)
+  if self:_is_over(trial) then files.forget(files.of_trial(self.folder, trial.number)) end
+end
+
+---Stores how a trial ended. A failed or killed trial with retries left is scheduled to run again, or is paused if it
+---reached its next Hyperband rung.
+---@param trial table    from `next`
+---@param outcome table  state, value, numbers, lists, reports, time and data, as from mr.sweep's trials
+---@param metric string  name of the reports that the pruner reads
+function TrialQueue:finish(trial, outcome, metric)
+  record_end(self, trial, outcome, metric)
+  forget_checkpoint(self, trial)
+end
+
+---Like `finish` followed by `next`. Both are written to the store in one transaction, which is faster, unless choosing
+---the next trial may take long: a process that is killed meanwhile would lose the result.
+---@param trial table    from `next`
+---@param outcome table  as for `finish`
+---@param metric string  as for `finish`
+---@return table? trial
+function TrialQueue:finish_and_next(trial, outcome, metric)
+  local is_quick = not self.pruner and self.sampler:generation_of(trial.number + 1) == 1
+  if not is_quick or self.on_event or outcome.state ~= "done" then
+    self:finish(trial, outcome, metric)
+    return self:next()
+  end
+  local ok, following
+  self.store:transaction(function()
+    record_end(self, trial, outcome, metric)
+    ok, following = pcall(self.next, self)  -- its error must not roll back the result
+  end)
+  forget_checkpoint(self, trial)
+  if not ok then error(following, 0) end
+  self.store:publish()
+  return following
 end
 
 return M

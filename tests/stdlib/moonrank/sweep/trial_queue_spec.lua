@@ -1,11 +1,14 @@
--- Tests the order in which a sweep starts its trials, and the remaining time that it shows.
+-- Tests the order in which a sweep starts its trials, the remaining time that it shows, and what it writes to the store
+-- as trials begin and end.
 local mr = require "moonrank"
 local frame = require "moonrank.sweep.frame"
 local samplers = require "moonrank.sweep.search.samplers"
 local trial_queue = require "moonrank.sweep.trial_queue"
 local spaces = require "moonrank.sweep.search.space"
+local stores = require "moonrank.sweep.store"
+local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
-local it, equal, check = test.it, test.equal, test.check
+local it, equal, check, raises = test.it, test.equal, test.check, test.raises
 
 local space = spaces.new{ bound = mr.choice{ "none", "minmax", "expectation", "distribution" },
   loss = mr.choice{ "ndcg", "ap", "nrbp" }, nsr = mr.range(1, 3) }
@@ -79,4 +82,61 @@ it("queue:next gives grid points of a changed space unused trial numbers", funct
     seen[text] = true
   end
   equal(#numbers, 33)
+end)
+
+-- Calls f with the queue of a study in a new store, and a function that returns the rows of an SQL statement.
+local function with_store(sampler, retry, f)
+  sweeps.in_folder(function(folder)
+    local store <close> = stores.open(folder .. "/r.db", "write")
+    local study = store:set_study{ name = "s", space = "x", sampler = sampler, seed = 1, direction = "maximize",
+      script = "s", script_name = "s", settings = "", data = "", version = "0" }
+    f(trial_queue.new{ store = store, study = study, space = space, sampler = samplers.make(sampler, space, 1),
+      retry = retry, trials = 3, metric = "value", folder = folder },
+      function(sql) return store:rows(sql) end)
+  end)
+end
+
+local states = "SELECT number, state FROM trials ORDER BY number"
+
+it("queue:finish_and_next stores the end of a trial and the begin of the next one", function()
+  for _, sampler in ipairs{ "grid", "random", "tpe" } do
+    with_store(sampler, 0, function(queue, rows)
+      local trial, ended = queue:next(), {}
+      while trial do
+        ended[#ended + 1] = { number = trial.number, state = "done" }
+        equal(rows(states)[#ended], { number = #ended, state = "running" })
+        trial = queue:finish_and_next(trial, { state = "done", value = 1.0, numbers = { value = 1.0 } }, "value")
+      end
+      equal(#ended, 3)
+      equal(rows(states), ended)
+      equal(#rows "SELECT * FROM numbers", 3)
+    end)
+  end
+end)
+
+it("queue:finish_and_next keeps the result if the next trial cannot begin", function()
+  with_store("grid", 0, function(queue, rows)
+    local trial = queue:next()
+    rawset(queue.sampler, "suggest", function() error("no suggestion", 0) end)
+    raises(function() queue:finish_and_next(trial, { state = "done", value = 1.0 }, "value") end, "no suggestion")
+    equal(rows(states), { { number = 1, state = "done" } })
+  end)
+end)
+
+it("queue:finish replaces what an earlier attempt of the trial stored", function()
+  with_store("grid", 1, function(queue, rows)
+    local reports = { { step = 1, values = { value = 1.0, other = 2.0 } }, { step = 2, values = { value = 1.0 } } }
+    local data = { { role = "train", fingerprint = "ab", what = "1 list" } }
+    queue:finish(queue:next(), { state = "failed", reason = "no", numbers = { value = 1.0, other = 2.0 },
+      lists = { value = "12345678" }, reports = reports, data = data }, "value")
+    local again = queue:next()
+    equal(again.number, 1)
+    data[1].fingerprint = "cd"
+    queue:finish(again, { state = "done", value = 3.0, numbers = { value = 3.0 }, lists = {}, data = data,
+      reports = { { step = 1, values = { value = 3.0 } } } }, "value")
+    equal(rows "SELECT name, value FROM numbers", { { name = "value", value = 3.0 } })
+    equal(rows "SELECT step, name, value FROM reports", { { step = 1, name = "value", value = 3.0 } })
+    equal(#rows "SELECT * FROM lists", 0)
+    equal(rows "SELECT fingerprint FROM data", { { fingerprint = "cd" } })
+  end)
 end)
