@@ -1,6 +1,6 @@
 -- Writes the tables of docs/speed.md from the files in docs/speed: ratios of one thread on a CPU, jobs beside native
--- programs, two threads, steps of optimizers, times on a GPU, a training loop of PyTorch, and trees of XGBoost and
--- LightGBM.
+-- programs, two threads, steps of optimizers, models of scripts, times on a GPU, a training loop of PyTorch, and trees
+-- of XGBoost and LightGBM.
 -- Each table stands between two lines of the page, <!-- begin NAME --> and <!-- end NAME -->.
 -- Usage: moonrank tests/bench/page.lua [--page docs/speed.md] [--folder docs/speed]
 local mr = require "moonrank"
@@ -119,6 +119,21 @@ local function threads_table()
   return measured "threads" .. mr.table{ columns = columns, rows = rows, formats = formats }:to_markdown()
 end
 
+local own_forms = { moonrank = "built in", mf_by_factor_scores = "factor_scores of the lists",
+  mf_by_row_dot = "row_dot of gathered rows", mf_by_product = "sum of a product of gathered rows" }
+
+-- Returns a Markdown table: milliseconds of an epoch, or of a validation, with models that a script defines.
+local function own_models_table()
+  local rows, last = {}, nil
+  for i, row in ipairs(bench.read(io.lines(args.folder .. "/own_models.csv"))) do
+    local form = row[8] ~= "" and row[8] or own_forms[row[2]] or row[2]
+    rows[i] = { row[1] ~= last and row[1] or "", form, ms_text(tonumber(row[4])), bench.ratio_text(tonumber(row[7])) }
+    last = row[1]
+  end
+  local columns = { "work", "the script's scores", "ms", "times the first" }
+  return measured "own_models" .. mr.table{ columns = columns, rows = rows }:to_markdown()
+end
+
 local sets = { { "mq2008", "MQ2008" }, { "movielens", "MovieLens" } }
 local losses = { ndcg = "smooth nDCG", lambdarank = "LambdaRank" }
 local forms = { padded = "PyTorch, padded", compiled = "PyTorch, padded compiled" }
@@ -187,7 +202,7 @@ end
 local file <close> = assert(io.open(args.page))
 local page = file:read("a")
 local texts = { cpu = cpu_table(), gpu = gpu_table(), loop = loop_table(), native = native_table(),
-  threads = threads_table(), steps = steps_table(), trees = trees_table() }
+  own_models = own_models_table(), threads = threads_table(), steps = steps_table(), trees = trees_table() }
 for name, text in pairs(texts) do
   local first, last = ("<!-- begin %s -->\n"):format(name), ("<!-- end %s -->"):format(name)
   local _, from = page:find(first, 1, true)
