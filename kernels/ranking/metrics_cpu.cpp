@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "kernels/core/launch_cpu.h"
+#include "kernels/core/patient.h"
 #include "kernels/core/scratch.h"
 #include "kernels/ranking/ranks.h"
 #include "kernels/ranking/rows.h"
@@ -78,6 +79,8 @@ struct SortedRows {
   const Precedes<Real>& precedes;
   float threshold;
   std::vector<uint64_t>& keys;
+  RowNames names;
+  int64_t first_row;  // of the list, in the batch
 
   void sort(int64_t n) {
     if constexpr (sizeof(Real) == sizeof(float)) {
@@ -95,9 +98,15 @@ struct SortedRows {
       auto last = first + 1;
       while (last != keys.end() && *last >> 32 == *first >> 32) ++last;
       if (last - first > 1)
-        std::sort(first, last, [&](uint64_t a, uint64_t b) { return precedes(row_of(a), row_of(b)); });
+        std::sort(first, last, patient([&](uint64_t a, uint64_t b) { return is_before(row_of(a), row_of(b)); }));
       first = last;
     }
+  }
+  bool is_before(int64_t a, int64_t b) const {
+    if (precedes.ties != Ties::trec || precedes.keys != nullptr || precedes.scores[a] != precedes.scores[b])
+      return precedes(a, b);
+    const int order = names.compare(names.names, first_row + a, first_row + b);
+    return order != 0 ? order > 0 : a < b;
   }
   static int32_t row_of(uint64_t key) { return static_cast<int32_t>((key & 0xFFFFFFFFU) >> 1); }
   int32_t row(int64_t place) const { return row_of(keys[place]); }
@@ -115,11 +124,11 @@ struct PlaceBySorting : Place<Real> {
     const Place<Real>& w = *this;
     const int64_t at = w.lists.begin(list);
     const Precedes<Real> precedes{w.scores.data + at, w.relevance.data + at,
-                                  w.keys.data + (w.keys.data != nullptr ? at : 0), w.ties};
+                                  w.keys.data != nullptr ? w.keys.data + at : nullptr, w.ties};
     static constinit thread_local OfThread<std::vector<uint64_t>> the_keys;
     std::vector<uint64_t>& keys = the_keys.get();
     const Kept kept(keys);
-    place(SortedRows<Real>{precedes, w.threshold, keys}, list);
+    place(SortedRows<Real>{precedes, w.threshold, keys, w.names, at}, list);
   }
 
  private:

@@ -50,8 +50,15 @@ struct Precedes {
   }
 };
 
+/// Compares the names of two rows of a batch, a < b: below 0, a > b: above 0. Only the CPU can call it.
+struct RowNames {
+  const void* names = nullptr;
+  int (*compare)(const void* names, int64_t a, int64_t b) = nullptr;
+};
+
 /// Computes the placements by counting, O(N^2) per list: the reference form. `keys` is used under the tie rule `trec`
-/// only. `longest`: an upper bound of the longest list's rows, from which a backend chooses its form.
+/// only; the CPU's sort uses `names` instead if `keys` is null. `longest`: an upper bound of the longest list's rows,
+/// from which a backend chooses its form.
 template <class Real>
 struct Place {
   Span<const Real> scores;
@@ -62,6 +69,7 @@ struct Place {
   Ties ties;
   Span<Placement> out;
   int64_t longest = 0;
+  RowNames names = {};
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
     const int64_t at = lists.begin(list), n = lists.size(list);

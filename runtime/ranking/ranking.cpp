@@ -13,13 +13,16 @@ struct DocumentKey {
   auto operator<=>(const DocumentKey&) const = default;
 };
 
-/// Returns per row a number that increases with the document id within a list, for the tie rule of trec_eval.
-const Tensor& document_keys(const Lists& lists, Device device) {
-  const Names& documents = lists.documents();
-  if (documents.empty() && lists.rows() > 0)
+void check_documents(const Lists& lists) {
+  if (lists.documents().empty() && lists.rows() > 0)
     throw ArgumentError("ties",
                         "'trec' orders tied rows by document id, and these lists have none. Pass lists with documents, "
                         "or another tie rule");
+}
+
+/// Returns per row a number that increases with the document id within a list, for the tie rule of trec_eval on a GPU.
+const Tensor& document_keys(const Lists& lists, Device device) {
+  const Names& documents = lists.documents();
   return lists.cached<Tensor>(DocumentKey{device}, [&] {
     std::vector<int64_t> keys(documents.size());
     cpu::parallel_each(lists.count(), lists_per_task(lists.count(), lists.rows()), [&](int64_t list) {
@@ -33,6 +36,12 @@ const Tensor& document_keys(const Lists& lists, Device device) {
     });
     return Tensor::from(keys, device);
   });
+}
+
+/// Compares two names of an array, for RowNames.
+int compare_names(const void* names, int64_t a, int64_t b) {
+  const auto& all = *static_cast<const Names*>(names);
+  return all[static_cast<size_t>(a)].compare(all[static_cast<size_t>(b)]);
 }
 
 Ranking ranking_of(const Tensor& scores, const Lists& lists, const std::string& ties, double relevant) {
@@ -75,8 +84,16 @@ Ranking rank_rows(const Tensor& scores, const Lists& lists, Ties ties, float thr
               .dtype = scores.dtype(),
               .device = device,
               .places = {lists.rows(), device}};
-  const Span<const int64_t> keys =
-      ties == Ties::trec ? document_keys(lists, device).span<const int64_t>() : Span<const int64_t>{};
+  Span<const int64_t> keys;
+  RowNames names;
+  if (ties == Ties::trec) {
+    check_documents(lists);
+    // on the CPU, names are compared only where scores are equal
+    if (device == Device::cpu)
+      names = {&lists.documents(), &compare_names};
+    else
+      keys = document_keys(lists, device).span<const int64_t>();
+  }
   with_real(scores.dtype(), [&]<class Real>() {
     kernels<MetricKernels<Real>>(device).place(lists.count(), {.scores = scores.span<const Real>(),
                                                                .relevance = lists.relevance(device).span<const float>(),
@@ -85,7 +102,8 @@ Ranking rank_rows(const Tensor& scores, const Lists& lists, Ties ties, float thr
                                                                .threshold = threshold,
                                                                .ties = ties,
                                                                .out = out.places.span(),
-                                                               .longest = out.lists.longest()});
+                                                               .longest = out.lists.longest(),
+                                                               .names = names});
   });
   return out;
 }
