@@ -2,6 +2,7 @@
 #include "runtime/ops/lists.h"
 
 #include <cmath>
+#include <limits>
 
 #include "kernels/tensor/rows.h"
 #include "runtime/autograd/node.h"
@@ -287,6 +288,12 @@ std::optional<Tensor> shown_weights(const std::vector<double>& weights) {
 std::optional<Tensor> shown_row_weights(const Lists& lists) { return shown_weights(lists.row_weights()); }
 std::optional<Tensor> shown_list_weights(const Lists& lists) { return shown_weights(lists.list_weights()); }
 Tensor relevant_of(const Lists& lists) { return Tensor::from(lists.relevant(), default_device()); }
+Tensor rows_at_least(const Lists& lists, double grade) {
+  auto least = static_cast<float>(grade);
+  if (least < grade) least = std::nextafter(least, std::numeric_limits<float>::infinity());
+  const std::vector<int64_t>& counts = lists.relevant(least);
+  return Tensor::from(std::vector<double>(counts.begin(), counts.end()), default_device());
+}
 std::vector<std::string> ids_of(const Lists& lists) { return lists.ids(); }
 std::vector<std::string> documents_of(const Lists& lists) { return lists.documents().to_vector(); }
 std::string lists_text(const Lists& lists) {
@@ -313,7 +320,9 @@ using lua::op;
 extern const lua::OpTable lists_functions{
     lua::OpTable::functions,
     nullptr,
-    {op<&lists_of>("lists", "sizes, relevance, ids, documents", "Judged lists from sizes and one relevance per row.")}};
+    {op<&lists_of>("lists", "sizes, relevance, ids, documents", "Judged lists from sizes and one relevance per row."),
+     op<&rows_at_least>("rows_at_least", "lists, grade",
+                        "Number of rows per list with at least this grade; float64.")}};
 extern const lua::OpTable lists_methods{
     lua::OpTable::methods,
     &lua::push_metatable<Lists>,

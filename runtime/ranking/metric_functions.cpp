@@ -86,6 +86,13 @@ Tensor values_of(const Metric& metric, const Ranking& ranking, const std::string
                                    empty == "definition" ? by_definition : value_of(empty_rules, "empty", empty));
 }
 
+Tensor best_values(const Metric& metric, const Lists& lists) {
+  Ranking ranking =
+      rank_rows(lists.relevance(default_device()), lists, Ties::stable, static_cast<float>(metric.relevant));
+  ranking.dtype = Dtype::float64;
+  return values_of(metric, ranking, "zero");
+}
+
 /// Throws if a graded metric's gains are too large to be summed.
 void check_gains_of(const Metric& metric, const Lists& lists) {
   if (sums_gains(metric)) check_gains(lists, metric.gain);
@@ -139,6 +146,8 @@ extern const lua::OpTable metric_methods{
         op<&option_names>("option_names", "self", "Options that the metric has in addition to those of all metrics."),
         op<&parameter_range>("parameter_range", "self", "Limits and documentation of the number in parentheses."),
         op<&values_of>("values", "self, ranking, empty", "Exact values, one per list."),
+        op<&best_values>("best_values", "self, lists",
+                         "Exact values of the ranking by grade, one per list; float64; 0 without relevant rows."),
         op<&check_gains_of>("check_gains", "self, lists",
                             "Raises an error that names list and row if a gain is too large to be summed."),
     }};

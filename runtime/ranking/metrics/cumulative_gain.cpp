@@ -1,4 +1,5 @@
 // DCG and nDCG (Järvelin & Kekäläinen 2002; Westerborg 2022, Eqs. 2.2, 2.3).
+#include <algorithm>
 #include <limits>
 
 #include "runtime/ranking/ideal.h"
@@ -17,13 +18,29 @@ void check_sums(const Ranking& r, const Metric& metric) {
   check_gains(r.lists, metric.gain, r.dtype == Dtype::float32 ? largest_gain_of_float : largest_gain);
 }
 
+struct GainKey {
+  Gain gain;
+  auto operator<=>(const GainKey&) const = default;
+};
+
+/// Returns 1 for each list whose ideal DCG is above 0, and 0 for the other lists.
+Tensor has_gains(const Lists& lists, Device device, Gain gain) {
+  const std::vector<double> known = lists.per_list<double>(GainKey{gain}, [&](const float* grades, int64_t n) {
+    const float largest = n == 0 ? 0 : *std::max_element(grades, grades + n);
+    return largest > 0 && gain_of(largest, gain) > 0 ? 1.0 : 0.0;
+  });
+  return Tensor::from(known, device);
+}
+
 template <bool normalized>
 Tensor values(const Ranking& r, const Metric& metric, double empty) {
   if (!normalized) check_sums(r, metric);
   // The kernel recognizes a list without relevant rows by its ideal DCG, 0, and gives it the value `empty`. If DCG's
-  // definition shall give the value of such lists, too, all lists are passed an ideal DCG of 1.
+  // definition shall give the value of such lists, too, all lists are passed an ideal DCG of 1. DCG is not divided by
+  // the ideal DCG, and needs only whether it is 0.
   const Tensor ideal = empty == by_definition ? Tensor::full({r.lists.count()}, 1.0, Dtype::float64, r.device)
-                                              : ideal_dcg(r.lists, r.device, metric.gain, metric.k),
+                       : normalized           ? ideal_dcg(r.lists, r.device, metric.gain, metric.k)
+                                              : has_gains(r.lists, r.device, metric.gain),
                discounts = discount_sums(r.lists.longest(), r.device);
   // The rows whose gain is above 0. With the gain exp2_plus_one, grade 0 has a gain, so these are all rows.
   const Chosen gaining =
