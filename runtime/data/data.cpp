@@ -176,7 +176,7 @@ Lists join_lists(const std::vector<Lists>& parts) {
     sizes.insert(sizes.end(), part.sizes().begin(), part.sizes().end());
     relevance.insert(relevance.end(), part.relevance().begin(), part.relevance().end());
     ids.insert(ids.end(), part.ids().begin(), part.ids().end());
-    documents.append(part.documents());
+    documents.append(part.documents(), 0, part.documents().size());
     named = named && !part.ids().empty();
     documented = documented && !part.documents().empty();
   }

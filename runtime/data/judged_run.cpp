@@ -2,10 +2,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <numeric>
 #include <optional>
-#include <unordered_map>
+#include <span>
 
+#include "kernels/core/scratch.h"
 #include "kernels/core/threads.h"
+#include "runtime/data/adopted.h"
 #include "runtime/data/trec.h"
 #include "runtime/io/files/new_file.h"
 #include "runtime/io/files/text_file.h"
@@ -13,23 +16,24 @@
 #include "runtime/ops/lists.h"
 #include "runtime/ranking/ranking.h"
 #include "runtime/tensor/name_order.h"
+#include "runtime/tensor/name_table.h"
 
 namespace mr {
 namespace {
 
-using Numbers = std::unordered_map<std::string_view, int64_t>;
+using IdTable = NameTable<std::span<const std::string>>;
 
-/// Maps the id of each query to the position of its list, counted from 0. Throws if an id occurs twice.
-Numbers numbers_of(const char* argument, const Lists& lists) {
+/// Returns the table of the ids of queries. Throws if there is not one id for each list, or if an id occurs twice.
+IdTable table_of_ids(const char* argument, const Lists& lists, std::vector<uint64_t>& slots) {
   const std::vector<std::string>& ids = lists.ids();
   if (static_cast<int64_t>(ids.size()) != lists.count())
     throw ArgumentError(argument, "has lists without query ids, expected an id for each list");
-  Numbers numbers;
-  for (size_t i = 0; i < ids.size(); ++i) {
-    if (!numbers.try_emplace(ids[i], static_cast<int64_t>(i)).second)
-      throw ArgumentError(argument, "query " + mr::quoted(ids[i]) + " occurs twice, expected each query once");
+  const IdTable table(ids, slots);
+  if (table.repeated()) {
+    throw ArgumentError(argument, "query " + mr::quoted(ids[static_cast<size_t>(table.repeated()->again)]) +
+                                      " occurs twice, expected each query once");
   }
-  return numbers;
+  return table;
 }
 
 void check_documents(const char* argument, const Lists& lists) {
@@ -37,39 +41,90 @@ void check_documents(const char* argument, const Lists& lists) {
     throw ArgumentError(argument, "has rows without document names, expected a name for each");
 }
 
-/// Throws if a document occurs twice in a list. `order` has the list's documents sorted by name.
-void check_once(const char* argument, const Lists& lists, int64_t list, const std::vector<int64_t>& order) {
-  const NameSpan documents = documents_of(lists, list);
-  if (const std::optional<RepeatedName> found = first_repeated(documents, order)) {
-    throw ArgumentError(argument, "document " + mr::quoted(documents[found->again]) + " of query " +
-                                      mr::quoted(lists.ids()[list]) + " occurs twice, expected each document once");
+/// Throws if a document occurs twice in a list.
+void check_once(const char* argument, const Lists& lists, int64_t list, const std::optional<RepeatedName>& repeated) {
+  if (!repeated) return;
+  throw ArgumentError(argument, "document " + mr::quoted(documents_of(lists, list)[repeated->again]) + " of query " +
+                                    mr::quoted(lists.ids()[list]) + " occurs twice, expected each document once");
+}
+
+struct DifferKey {
+  auto operator<=>(const DifferKey&) const = default;
+};
+
+/// True if a reader of files has checked that no document occurs twice in a list.
+bool documents_differ(const Lists& lists) {
+  return lists.cached<bool>(DifferKey{}, [] { return false; });
+}
+
+/// Returns lists that a reader of files has made. It has checked that no document occurs twice in a list.
+Lists with_different_documents(const Lists& lists) {
+  lists.cached<bool>(DifferKey{}, [] { return true; });
+  return lists;
+}
+
+/// A query that is joined: its list in the run (-1 if it is not there) and in the qrels, and where its first row is
+/// written.
+struct JudgedQuery {
+  int64_t in_run, in_qrels, first_row;
+};
+
+/// Calls f(NameTable of the names), with memory that the thread reuses.
+template <class F>
+void with_table(NameSpan names, F f) {
+  static constinit thread_local cpu::OfThread<std::vector<uint64_t>> the_slots;
+  std::vector<uint64_t>& slots = the_slots.get();
+  const cpu::Kept kept(slots);
+  f(NameTable(names, slots));
+}
+
+/// Calls f(position among `names`, position in the table) for each name that the table has.
+template <class F>
+void each_found(NameSpan names, const NameTable<NameSpan>& table, F f) {
+  for (size_t i = 0; i < names.size(); ++i) {
+    if ((i & 0xFFFF) == 0xFFFF) cpu::check_interrupt();
+    const int64_t position = table.find(names[i]);
+    if (position >= 0) f(static_cast<int64_t>(i), position);
   }
 }
 
-/// A query that is joined: its list in the run (nothing if it is not there) and in the qrels, and where its first row
-/// and its first judgment are written.
-struct JudgedQuery {
-  std::optional<int64_t> in_run;
-  int64_t in_qrels, first_row, first_judgment;
-};
+/// Writes the grades of the documents that the run has for a query. `is_checked`: the run's documents differ. Returns
+/// how many of them are judged.
+int64_t join(const Lists& run, const Lists& qrels, const JudgedQuery& query, bool is_checked, float* grades) {
+  int64_t retrieved = 0;
+  with_table(documents_of(qrels, query.in_qrels), [&](const NameTable<NameSpan>& judged) {
+    check_once("qrels", qrels, query.in_qrels, judged.repeated());
+    if (query.in_run < 0) return;
+    const NameSpan found = documents_of(run, query.in_run);
+    if (!is_checked) check_once("run", run, query.in_run, first_repeated(found));
+    const float* const known = qrels.relevance().data() + qrels.offsets()[query.in_qrels];
+    each_found(found, judged, [&](int64_t row, int64_t judgment) {
+      grades[query.first_row + row] = known[judgment];
+      ++retrieved;
+    });
+  });
+  return retrieved;
+}
 
-/// Joins the documents that the run has for a query with the query's judgments. It goes through both in the order of
-/// document names.
-void join(const Lists& run, const Lists& qrels, const JudgedQuery& query, int64_t* place, float* grades) {
-  const NameSpan judged = documents_of(qrels, query.in_qrels);
-  const std::vector<int64_t> of_judged = name_order(judged);
-  check_once("qrels", qrels, query.in_qrels, of_judged);
-  if (!query.in_run) return;
-  const NameSpan found = documents_of(run, *query.in_run);
-  const std::vector<int64_t> of_found = name_order(found);
-  check_once("run", run, *query.in_run, of_found);
-  auto next = of_judged.begin();
-  for (const int64_t row : of_found) {
-    while (next != of_judged.end() && judged[*next] < found[row]) ++next;
-    if (next == of_judged.end() || judged[*next] != found[row]) continue;
-    grades[query.first_row + row] = qrels.relevance()[qrels.offsets()[query.in_qrels] + *next];
-    place[query.first_judgment + *next] = query.first_row + row + 1;
+/// True if the numbers of the chosen lists are those of all lists, in order.
+bool are_all(const std::vector<int64_t>& chosen, const Lists& lists) {
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    if (chosen[i] != static_cast<int64_t>(i)) return false;
   }
+  return static_cast<int64_t>(chosen.size()) == lists.count();
+}
+
+/// Returns the documents of the lists in `found`, which may have missing ones (-1), with these grades.
+Lists graded(const Lists& run, const std::vector<int64_t>& found, std::vector<int64_t> sizes, std::vector<float> grades,
+             const std::vector<std::string>& queries) {
+  if (are_all(found, run)) return run.graded(std::move(grades));
+  Names documents;
+  documents.reserve(grades.size(), 0);
+  for (const int64_t list : found) {
+    if (list < 0) continue;
+    documents.append(run.documents(), static_cast<size_t>(run.offsets()[list]), static_cast<size_t>(run.sizes()[list]));
+  }
+  return {std::move(sizes), std::move(grades), queries, std::move(documents)};
 }
 
 }  // namespace
@@ -77,33 +132,50 @@ void join(const Lists& run, const Lists& qrels, const JudgedQuery& query, int64_
 JudgedRun judge(const Lists& run, const Lists& qrels, const std::vector<std::string>& queries) {
   check_documents("run", run);
   check_documents("qrels", qrels);
-  const Numbers numbers_in_run = numbers_of("run", run), numbers_in_qrels = numbers_of("qrels", qrels);
+  std::vector<uint64_t> slots_of_run, slots_of_qrels;
+  const IdTable ids_of_run = table_of_ids("run", run, slots_of_run),
+                ids_of_qrels = table_of_ids("qrels", qrels, slots_of_qrels);
   std::vector<JudgedQuery> each;
-  std::vector<int64_t> judged, sizes, rows;
-  Names documents;
-  int64_t judgments = 0;
+  std::vector<int64_t> judged, sizes, found;
+  int64_t rows = 0, judgments = 0;
   for (const std::string& query : queries) {
-    cpu::check_interrupt();
-    const auto known = numbers_in_qrels.find(query), found = numbers_in_run.find(query);
-    if (known == numbers_in_qrels.end()) throw ArgumentError("queries", mr::quoted(query) + " is not in the qrels");
-    const bool is_there = found != numbers_in_run.end();
-    each.push_back({is_there ? std::optional(found->second) : std::nullopt, known->second,
-                    static_cast<int64_t>(rows.size()), judgments});
-    judged.push_back(known->second);
-    judgments += qrels.sizes()[known->second];
-    sizes.push_back(is_there ? run.sizes()[found->second] : 0);
-    if (!is_there) continue;
-    for (int64_t i = 0; i < sizes.back(); ++i) rows.push_back(run.offsets()[found->second] + i);
-    documents.append(run.documents(), static_cast<size_t>(run.offsets()[found->second]),
-                     static_cast<size_t>(sizes.back()));
+    const int64_t in_qrels = ids_of_qrels.find(query), in_run = ids_of_run.find(query);
+    if (in_qrels < 0) throw ArgumentError("queries", mr::quoted(query) + " is not in the qrels");
+    each.push_back({in_run, in_qrels, rows});
+    found.push_back(in_run);
+    judged.push_back(in_qrels);
+    sizes.push_back(in_run < 0 ? 0 : run.sizes()[in_run]);
+    rows += sizes.back();
+    judgments += qrels.sizes()[in_qrels];
   }
-  std::vector<float> grades(rows.size());
-  std::vector<int64_t> place(static_cast<size_t>(judgments));
+  std::vector<float> grades(static_cast<size_t>(rows));
   const auto count = static_cast<int64_t>(each.size());
-  cpu::parallel_each(count, lists_per_task(count, static_cast<int64_t>(rows.size()) + judgments),
-                     [&](int64_t i) { join(run, qrels, each[i], place.data(), grades.data()); });
-  return {Lists(std::move(sizes), std::move(grades), queries, std::move(documents)), std::move(rows),
-          qrels.select(judged), std::move(place)};
+  std::vector<int64_t> retrieved(each.size());
+  const bool is_checked = documents_differ(run);
+  cpu::parallel_each(count, lists_per_task(count, rows + judgments),
+                     [&](int64_t i) { retrieved[i] = join(run, qrels, each[i], is_checked, grades.data()); });
+  Lists lists = graded(run, found, std::move(sizes), std::move(grades), queries);
+  return {std::move(lists), std::move(found), are_all(judged, qrels) ? qrels : qrels.select(judged),
+          std::accumulate(retrieved.begin(), retrieved.end(), int64_t{0})};
+}
+
+std::vector<int64_t> places_of_judged(const Lists& run, const Lists& judgments) {
+  check_documents("run", run);
+  check_documents("judgments", judgments);
+  if (run.count() != judgments.count()) {
+    throw ArgumentError("judgments", "has " + std::to_string(judgments.count()) + " lists, expected one for each of " +
+                                         std::to_string(run.count()) + " lists of the run");
+  }
+  std::vector<int64_t> places(static_cast<size_t>(judgments.rows()));
+  const int64_t count = judgments.count();
+  cpu::parallel_each(count, lists_per_task(count, run.rows() + judgments.rows()), [&](int64_t list) {
+    with_table(documents_of(run, list), [&](const NameTable<NameSpan>& found) {
+      each_found(documents_of(judgments, list), found, [&](int64_t judgment, int64_t row) {
+        places[judgments.offsets()[list] + judgment] = run.offsets()[list] + row + 1;
+      });
+    });
+  });
+  return places;
 }
 
 namespace {
@@ -131,7 +203,8 @@ void append_number(std::string& text, Real value) {
 std::string trec_run_text(const Lists& run, const Tensor& scores, const std::string& tag, bool escape) {
   check::per_row("scores", scores, run);
   check_documents("run", run);
-  numbers_of("run", run);
+  std::vector<uint64_t> slots;
+  table_of_ids("run", run, slots);
   written_word("tag", tag, false);
   std::vector<std::string> queries, documents;
   for (const std::string& id : run.ids()) queries.push_back(written_word("query", id, escape));
@@ -144,7 +217,7 @@ std::string trec_run_text(const Lists& run, const Tensor& scores, const std::str
     const std::vector<Real> values = scores.to_vector<Real>();
     for (int64_t list = 0; list < run.count(); ++list) {
       cpu::check_interrupt();
-      check_once("run", run, list, name_order(documents_of(run, list)));
+      check_once("run", run, list, first_repeated(documents_of(run, list)));
       for (int64_t i = 0; i < run.sizes()[list]; ++i) {
         const auto row = static_cast<size_t>(order[run.offsets()[list] + i] - 1);
         if (!std::isfinite(values[row])) {
@@ -166,8 +239,9 @@ namespace {
 
 std::tuple<Lists, Tensor> as_run(DocumentRows rows) {
   std::vector<float> grades(rows.values.size());
-  return {Lists(std::move(rows.sizes), std::move(grades), std::move(rows.ids), std::move(rows.documents)),
-          Tensor::from(rows.values)};
+  return {with_different_documents(
+              {std::move(rows.sizes), std::move(grades), std::move(rows.ids), std::move(rows.documents)}),
+          adopted(std::move(rows.values))};
 }
 
 std::tuple<Lists, Tensor> read_trec_run_of(const std::string& path) { return as_run(read_trec_run(path)); }
@@ -193,28 +267,46 @@ struct JudgedTensors {
   Lists lists;
   Tensor scores;
   Lists judgments;
-  Tensor place, retrieved;
+  int64_t retrieved;
   static constexpr auto fields =
       lua::fields("lists", &JudgedTensors::lists, "scores", &JudgedTensors::scores, "judgments",
-                  &JudgedTensors::judgments, "place", &JudgedTensors::place, "retrieved", &JudgedTensors::retrieved);
+                  &JudgedTensors::judgments, "retrieved", &JudgedTensors::retrieved);
 };
 
 JudgedTensors judge_of(const Lists& run, const Tensor& scores, const Lists& qrels,
                        const std::vector<std::string>& queries) {
   check::per_row("scores", scores, run);
   JudgedRun judged = judge(run, qrels, queries);
-  const std::vector<double> all = scores.to(Dtype::float64).to_vector<double>();
-  std::vector<double> chosen;
-  chosen.reserve(judged.rows.size());
-  for (const int64_t row : judged.rows) chosen.push_back(all[row]);
+  Tensor chosen = scores.dtype() == Dtype::float32 ? scores : scores.to(Dtype::float64);
+  if (!are_all(judged.found, run)) {
+    std::erase(judged.found, -1);
+    chosen = run.take_rows(chosen, judged.found);
+  }
+  return {std::move(judged.lists), chosen, std::move(judged.judgments), judged.retrieved};
+}
+
+/// Returns the ids of judged queries that all runs have, in the order of the judgments.
+std::vector<std::string> shared_ids(const std::vector<Lists>& runs, const Lists& judgments) {
+  std::vector<std::string> ids = judgments.ids();
+  std::vector<uint64_t> slots;
+  for (const Lists& run : runs) {
+    const IdTable table(run.ids(), slots);
+    std::erase_if(ids, [&](const std::string& id) { return table.find(id) < 0; });
+  }
+  return ids;
+}
+
+/// Returns, for each judged document, its row in the run, and 1 if it is retrieved. A document that is not retrieved
+/// has row 1, which is a valid index, and 0.
+std::tuple<Tensor, Tensor> places_of_judged_of(const Lists& run, const Lists& judgments) {
+  std::vector<int64_t> places = places_of_judged(run, judgments);
   std::vector<double> retrieved;
-  for (int64_t& place : judged.place) {
+  retrieved.reserve(places.size());
+  for (int64_t& place : places) {
     retrieved.push_back(place > 0 ? 1 : 0);
-    // place 0 means that the document is not in the run; 1 is put there, so that it is a valid index
     place = std::max<int64_t>(place, 1);
   }
-  return {std::move(judged.lists), Tensor::from(chosen), std::move(judged.judgments), Tensor::from(judged.place),
-          Tensor::from(retrieved)};
+  return {Tensor::from(places, default_device()), Tensor::from(retrieved, default_device())};
 }
 
 void write_trec_run(const std::string& path, const Lists& run, const Tensor& scores, const std::string& tag,
@@ -235,8 +327,13 @@ extern const lua::OpTable trec_functions{
         op<&read_scores_of>("read_scores", "path, query, document, score, header, delimiter, placed",
                             "Lists and scores of a table."),
         op<&judge_of>("judge", "run, scores, qrels, queries",
-                      "The given queries of a run with grades, their scores in float64, all judgments of these "
-                      "queries, and for each judgment its row in the run (0 if it is not retrieved)."),
+                      "The given queries of a run with grades, their scores, all judgments of these queries, and how "
+                      "many judged documents are in the run."),
+        op<&shared_ids>("shared_ids", "runs, judgments",
+                        "Names of the judged queries that the lists of all runs have, in the order of the judgments."),
+        op<&places_of_judged_of>("places_of_judged", "run, judgments",
+                                 "The row of each judged document in the run (1 if it is not there), and 1 or 0: "
+                                 "whether it is there. Both have the same queries."),
         op<&write_trec_run>("write_trec_run", "path, run, scores, tag, escape",
                             "Writes a run file. An existing regular file is replaced."),
     }};

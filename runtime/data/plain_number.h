@@ -30,6 +30,11 @@ inline Digits leading_digits(const char* at) {
   return {(low + high) >> 32, count};
 }
 
+/// Returns the number `x` >= 0, or -x if `negative`, without a branch, which would often be mispredicted.
+inline float with_sign(float x, bool negative) {
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(x) | uint32_t{negative} << 31);
+}
+
 /// largest number of bytes that plain_number reads
 constexpr int plain_number_reach = 32;
 
@@ -49,8 +54,7 @@ inline const char* plain_number(const char* at, float& value) {
   at += whole.count;
   if (*at != '.') {
     // the conversion is exact, because the integer is below 2^24
-    const auto exact = static_cast<float>(static_cast<int32_t>(whole.value));
-    value = negative ? -exact : exact;
+    value = with_sign(static_cast<float>(static_cast<int32_t>(whole.value)), negative);
     return at;
   }
   Digits part = leading_digits(at + 1);
@@ -67,7 +71,7 @@ inline const char* plain_number(const char* at, float& value) {
   // float32 is right, unless it is exactly the middle of two floats: the exact value may then lie on either side.
   const double rounded = static_cast<double>(static_cast<int64_t>(digits)) / powers[behind];
   if ((std::bit_cast<uint64_t>(rounded) & 0x1FFFFFFF) == 0x10000000) return nullptr;
-  value = static_cast<float>(negative ? -rounded : rounded);
+  value = with_sign(static_cast<float>(rounded), negative);
   return at + 1 + behind;
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/data/plain_number.h"
 #include "runtime/io/files/text_file.h"
 
 namespace mr {
@@ -40,10 +39,10 @@ TextPieces::Piece TextPieces::piece(int64_t i) const {
   Piece out;
   int64_t end = from;
   const auto read_up_to = [&](int64_t wanted) {
-    auto wider = std::make_unique_for_overwrite<char[]>(static_cast<size_t>(wanted - from + plain_number_reach));
+    auto wider = std::make_unique_for_overwrite<char[]>(static_cast<size_t>(wanted - from + margin));
     std::copy_n(out.bytes.get(), end - from, wider.get());
     read(end, wider.get() + (end - from), wanted - end);
-    std::fill_n(wider.get() + (wanted - from), plain_number_reach, '\0');
+    std::fill_n(wider.get() + (wanted - from), margin, '\0');
     out.bytes = std::move(wider), end = wanted;
   };
   const auto line_end =
@@ -58,7 +57,7 @@ TextPieces::Piece TextPieces::piece(int64_t i) const {
   for (; last < 0 && end < size(); last = line_end(border - 1)) read_up_to(std::min(from + 2 * (end - from), size()));
   if (last < 0) last = end;
   out.lines = {out.bytes.get() + (first - from), static_cast<size_t>(last - first)};
-  out.readable = {out.lines.data(), static_cast<size_t>(end - first + plain_number_reach)};
+  out.readable = {out.lines.data(), static_cast<size_t>(end - first + margin)};
   return out;
 }
 

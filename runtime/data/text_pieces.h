@@ -2,12 +2,15 @@
 // stays in this thread's cache.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "runtime/data/blanks.h"
+#include "runtime/data/plain_number.h"
 #include "runtime/io/files/regular_file.h"
 
 namespace mr {
@@ -21,11 +24,14 @@ class TextPieces {
   const io::RegularFile& file() const { return file_; }
   int64_t pieces() const { return (size() + piece_bytes_ - 1) / piece_bytes_; }
 
-  /// A piece of the text in memory, followed by zeros, which a fast parser may read too.
+  /// number of zero bytes after a piece, into which fast parsers may read (plain_number.h, blanks.h)
+  static constexpr int64_t margin = std::max<int64_t>(plain_number_reach, Blanks::reach);
+
+  /// A piece of the text in memory. After `lines`, the rest of the text that was read follows, then zero bytes.
   struct Piece {
     std::unique_ptr<char[]> bytes;
     std::string_view lines;
-    std::string_view readable;  // the lines and the zeros after them, into which the fast number parser may read
+    std::string_view readable;  // everything from the first line to the last zero byte
   };
   /// Reads the lines that begin in the i-th range of `piece_bytes` bytes of the text. The last line is read to its end.
   /// Several threads may read pieces at the same time.

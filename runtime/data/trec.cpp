@@ -2,218 +2,119 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <numeric>
 #include <optional>
-#include <unordered_map>
 
-#include "kernels/core/patient.h"
 #include "kernels/core/threads.h"
+#include "runtime/data/blanks.h"
 #include "runtime/data/csv.h"
+#include "runtime/data/document_table.h"
+#include "runtime/data/plain_number.h"
 #include "runtime/data/text_pieces.h"
 #include "runtime/io/files/text_file.h"
-#include "runtime/tensor/name_order.h"
 
 namespace mr {
 namespace {
 
-/// Collects rows (documents with a score or grade) in the order of a file, or of a piece of a file. Each row has the
-/// number of its query.
-class DocumentTable {
- public:
-  int64_t query(std::string_view id) {
-    if (last_ >= 0 && out_.ids[static_cast<size_t>(last_)] == id) return last_;
-    const auto [at, is_new] = numbers_.try_emplace(std::string(id), static_cast<int64_t>(out_.ids.size()));
-    if (is_new) out_.ids.emplace_back(id);
-    return last_ = at->second;
-  }
+/// The words of a line, which blanks and tabs separate.
+template <size_t Expected>
+struct Line {
+  const char* start;
+  std::array<std::string_view, Expected> words;
 
-  void add(std::string_view query_id, std::string_view document, float value, int64_t line) {
-    queries_.push_back(query(query_id));
-    out_.documents.push_back(document);
-    out_.values.push_back(value);
-    lines_.push_back(line);
-  }
-
-  /// Reserves memory for this number of rows, with names of this length together.
-  void reserve(int64_t rows, size_t name_bytes) {
-    const auto count = static_cast<size_t>(rows);
-    out_.documents.reserve(count, name_bytes);
-    out_.values.reserve(count);
-    queries_.reserve(count);
-    lines_.reserve(count);
-  }
-
-  int64_t row_count() const { return static_cast<int64_t>(lines_.size()); }
-  size_t name_bytes() const { return out_.documents.bytes(); }
-
-  /// Appends the rows of the next piece of the file. `lines_before` is the number of lines before this piece.
-  void append(const DocumentTable& next, int64_t lines_before) {
-    std::vector<int64_t> numbers;
-    for (const std::string& id : next.out_.ids) numbers.push_back(query(id));
-    for (const int64_t q : next.queries_) queries_.push_back(numbers[static_cast<size_t>(q)]);
-    out_.documents.append(next.out_.documents);
-    out_.values.insert(out_.values.end(), next.out_.values.begin(), next.out_.values.end());
-    for (const int64_t line : next.lines_) lines_.push_back(lines_before + line);
-  }
-
-  /// Returns the rows, grouped by query. Throws if a document occurs twice in a query.
-  DocumentRows rows(const std::string& path) && {
-    if (out_.ids.empty()) throw ParseError(path, 1, 1, "found no rows, expected documents of queries");
-    out_.sizes.assign(out_.ids.size(), 0);
-    for (const int64_t q : queries_) ++out_.sizes[static_cast<size_t>(q)];
-    group();
-    check_once(path);
-    return std::move(out_);
-  }
-
- private:
-  /// Reorders the rows, so that the rows of each query are adjacent.
-  void group() {
-    if (std::is_sorted(queries_.begin(), queries_.end())) return;
-    std::vector<size_t> order(queries_.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    const auto less = [&](size_t a, size_t b) { return queries_[a] < queries_[b]; };
-    std::stable_sort(order.begin(), order.end(), cpu::patient(less));
-    const auto in_order = [&]<class T>(std::vector<T>& values) {
-      std::vector<T> sorted;
-      sorted.reserve(values.size());
-      for (const size_t row : order) sorted.push_back(values[row]);
-      values = std::move(sorted);
-    };
-    Names documents;
-    documents.reserve(order.size(), out_.documents.bytes());
-    for (const size_t row : order) documents.push_back(out_.documents[row]);
-    out_.documents = std::move(documents);
-    in_order(out_.values);
-    in_order(lines_);
-  }
-
-  void check_once(const std::string& path) const {
-    const auto count = static_cast<int64_t>(out_.sizes.size());
-    std::vector<int64_t> starts(out_.sizes.size());
-    std::exclusive_scan(out_.sizes.begin(), out_.sizes.end(), starts.begin(), int64_t{0});
-    std::vector<std::optional<RepeatedName>> repeated(out_.sizes.size());
-    cpu::parallel_each(count, lists_per_task(count, static_cast<int64_t>(lines_.size())), [&](int64_t q) {
-      const NameSpan names(out_.documents, static_cast<size_t>(starts[q]), static_cast<size_t>(out_.sizes[q]));
-      repeated[q] = first_repeated(names, name_order(names));
-    });
-    for (int64_t q = 0; q < count; ++q) {
-      if (!repeated[q]) continue;
-      const auto again = static_cast<size_t>(starts[q] + repeated[q]->again),
-                 before = static_cast<size_t>(starts[q] + repeated[q]->before);
-      throw ParseError(path, lines_[again], 1,
-                       "found document " + mr::quoted(out_.documents[again]) + " of query " + mr::quoted(out_.ids[q]) +
-                           " a second time (first at line " + std::to_string(lines_[before]) +
-                           "), expected each document once");
-    }
-  }
-
-  DocumentRows out_;  // `sizes` is filled at the end, when all rows are there
-  std::unordered_map<std::string, int64_t> numbers_;
-  int64_t last_ = -1;
-  std::vector<int64_t> queries_, lines_;
+  int64_t column(size_t word) const { return words[word].data() - start + 1; }
 };
 
-/// The words of a line, which blanks and tabs separate. At most `Most` words are stored; `count` is `Most` + 1 if there
-/// are more.
-template <size_t Most>
-struct Words {
-  std::array<std::string_view, Most> words;
-  std::array<int64_t, Most> columns;
+/// Finds the words of a line that begins at `from`, and returns their number. If there are more than expected, returns
+/// Expected + 1. `from` becomes the start of the next line.
+template <size_t Expected>
+size_t read_words(Blanks& blanks, const char*& from, const char* end, Line<Expected>& line) {
+  line.start = from;
+  if (blanks.plain_line(from, line.words)) {
+    from = line.words[Expected - 1].data() + line.words[Expected - 1].size() + 1;
+    return Expected;
+  }
   size_t count = 0;
-
-  explicit Words(std::string_view line) {
-    // The characters from \t to \r are \t, \n, \v, \f and \r. A line has no \n.
-    const auto blank = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
-    for (size_t at = 0; at < line.size();) {
-      if (blank(line[at])) {
-        ++at;
-        continue;
-      }
-      const size_t from = at;
-      while (at < line.size() && !blank(line[at])) ++at;
-      if (count == Most) {
-        ++count;
-        return;
-      }
-      words[count] = line.substr(from, at - from);
-      columns[count++] = static_cast<int64_t>(from) + 1;
+  for (bool more = true; more && count <= Expected;) {
+    const char* const to = blanks.next();
+    if (to > from) {
+      if (count < Expected) line.words[count] = {from, static_cast<size_t>(to - from)};
+      ++count;
     }
+    more = to < end && *to != '\n';
+    from = to + 1;
   }
-};
-
-/// Calls f(words, line number) for every line of a text that is not blank. The first line has the number lines_before +
-/// 1.
-template <size_t Expected, class F>
-void each_line(const std::string& path, std::string_view text, int64_t lines_before, const char* fields, F f) {
-  int64_t number = lines_before;
-  for (size_t at = 0; at < text.size();) {
-    if ((++number & 0xFFF) == 0) cpu::check_interrupt();
-    const size_t end = std::min(text.find('\n', at), text.size());
-    const Words<Expected> line(text.substr(at, end - at));
-    at = end + 1;
-    if (line.count == 0) continue;
-    if (line.count != Expected) {
-      throw ParseError(
-          path, number, 1,
-          "found " + (line.count > Expected ? "more than " + std::to_string(Expected) : std::to_string(line.count)) +
-              " fields, expected " + std::to_string(Expected) + ": " + fields);
-    }
-    f(line, number);
-  }
+  return count;
 }
 
-/// The rows of a piece of a file, with line numbers that count from the start of the piece. If the piece has a bad
-/// line, `bad` keeps its text.
-struct ReadPiece {
-  DocumentTable table;
-  int64_t lines = 0;
-  std::optional<TextPieces::Piece> bad;
-};
+/// Calls f(line, line number) for every line of a text that is not blank. The first line has the number lines_before +
+/// 1. Returns the number of lines. Zero bytes follow the text, unless it ends with a line end (TextPieces::Piece).
+template <size_t Expected, class F>
+int64_t each_line(const std::string& path, std::string_view text, int64_t lines_before, const char* fields, F f) {
+  int64_t number = lines_before;
+  const char *from = text.data(), *const end = from + text.size();
+  Blanks blanks(from, end);
+  Line<Expected> line;
+  while (from < end) {
+    if ((++number & 0xFFF) == 0) cpu::check_interrupt();
+    const size_t count = read_words(blanks, from, end, line);
+    if (count == Expected) {
+      f(line, number);
+    } else if (count > 0) {
+      throw ParseError(path, number, 1,
+                       "found " + (count > Expected ? "more than " + std::to_string(Expected) : std::to_string(count)) +
+                           " fields, expected " + std::to_string(Expected) + ": " + fields);
+    }
+  }
+  return number - lines_before;
+}
 
-/// Reads a file on all threads, in pieces. f(table, words, line number) adds a line to the table of its piece. If there
+/// Reads a file on all threads, in pieces. f(table, line, line number) adds a line to the table of its piece. If there
 /// are bad lines, the error is that of the first one in the file.
 template <size_t Expected, class F>
 DocumentRows read_lines(const std::string& path, const char* fields, F f) {
   const TextPieces text(path, int64_t{1} << 18);
-  std::vector<ReadPiece> pieces(static_cast<size_t>(text.pieces()));
-  const auto read = [&](std::string_view lines, int64_t lines_before, DocumentTable& table) {
-    each_line<Expected>(path, lines, lines_before, fields,
-                        [&](const Words<Expected>& line, int64_t number) { f(table, line, number); });
+  const auto read = [&](std::string_view piece, int64_t lines_before, DocumentTable& table) {
+    return each_line<Expected>(path, piece, lines_before, fields,
+                               [&](const Line<Expected>& line, int64_t number) { f(table, line, number); });
   };
+  const auto count = static_cast<size_t>(text.pieces());
+  std::vector<DocumentTable> pieces(count);
+  std::vector<int64_t> lines(count);
+  std::vector<std::optional<TextPieces::Piece>> bad(count);  // those with a bad line
   cpu::parallel_each(text.pieces(), 1, [&](int64_t i) {
     TextPieces::Piece piece = text.piece(i);
-    pieces[i].lines = std::count(piece.lines.begin(), piece.lines.end(), '\n');
-    pieces[i].table.reserve(pieces[i].lines + 1, piece.lines.size() / 2);
+    const size_t bytes = piece.lines.size(), first_line = std::min(piece.lines.find('\n'), bytes);
+    pieces[i].reserve(bytes / std::max(first_line + 1, 2 * Expected) + 1, bytes / 4);
     try {
-      read(piece.lines, 0, pieces[i].table);
+      lines[i] = read(piece.lines, 0, pieces[i]);
     } catch (const ParseError&) {
-      pieces[i].bad = std::move(piece);
+      bad[i] = std::move(piece);
     }
   });
   DocumentTable all;
-  int64_t rows = 0, lines = 0;
-  size_t name_bytes = 0;
-  for (const ReadPiece& piece : pieces) {
-    rows += piece.table.row_count();
-    name_bytes += piece.table.name_bytes();
+  int64_t lines_before = 0;
+  for (size_t i = 0; i < count; ++i) {
+    // parses the first piece with a bad line again, which throws its error, now with the right line number
+    if (bad[i]) read(bad[i]->lines, lines_before, all);
+    lines_before += lines[i];
   }
-  all.reserve(rows, name_bytes);
-  for (ReadPiece& piece : pieces) {
-    // parses the part of the file with a bad line again, and throws its error, now with the right line number
-    if (piece.bad) read(piece.bad->lines, lines, all);
-    all.append(piece.table, lines);
-    piece.table = {};
-    lines += piece.lines;
-  }
+  all.append(pieces, lines);
+  pieces.clear();
   return std::move(all).rows(path);
 }
 
 constexpr std::string_view blanks = " \t\r\n\f\v", escape_mark = "%%", hex_digits = "0123456789ABCDEF";
 
+/// Reads up to `plain_number_reach` bytes beyond the word.
 int64_t grade_of(std::string_view word, const std::string& path, int64_t line, int64_t column) {
   constexpr int64_t largest = int64_t{1} << 24;  // float32 represents all integers up to 2^24 exactly
+  const Digits digits = leading_digits(word.data());
+  if (std::endian::native == std::endian::little && digits.count < 8 &&
+      static_cast<size_t>(digits.count) == word.size())
+    return static_cast<int64_t>(digits.value);
   int64_t grade = 0;
   const char* const end = word.data() + word.size();
   const auto parsed = std::from_chars(word.data(), end, grade);
@@ -270,35 +171,35 @@ std::string unescaped_word(std::string_view word) {
 
 namespace {
 
-/// Returns the name that a word of a file stands for. `spare` has its memory if the word is escaped.
-std::string_view name_of(std::string_view word, std::string& spare) {
-  if (word.substr(0, 2) != escape_mark) return word;
-  return spare = unescaped_word(word);
-}
+bool is_escaped(std::string_view word) { return word.size() > 1 && word[0] == '%' && word[1] == '%'; }
 
 /// Adds a row whose query and document are words of a file.
 void add_words(DocumentTable& table, std::string_view query, std::string_view document, float value, int64_t line) {
-  std::string query_name, document_name;
-  table.add(name_of(query, query_name), name_of(document, document_name), value, line);
+  if (!is_escaped(query) && !is_escaped(document)) return table.add(query, document, value, line);
+  table.add(unescaped_word(query), unescaped_word(document), value, line);
 }
 
 }  // namespace
 
 DocumentRows read_trec_run(const std::string& path) {
-  const auto add = [&](DocumentTable& table, const Words<6>& line, int64_t number) {
-    const float score = parse_number(line.words[4], path, number, line.columns[4], "the score");
+  const auto add = [&](DocumentTable& table, const Line<6>& line, int64_t number) {
+    const std::string_view word = line.words[4];
+    float score = 0;
+    // reads beyond the word, into the rest of the line or into the zero bytes after the text
+    if (plain_number(word.data(), score) != word.data() + word.size())
+      score = parse_number(word, path, number, line.column(4), "the score");
     add_words(table, line.words[0], line.words[2], score, number);
   };
   return read_lines<6>(path, "query Q0 document rank score tag", add);
 }
 
 DocumentRows read_trec_qrels(const std::string& path) {
-  const auto add = [&](DocumentTable& table, const Words<4>& line, int64_t number) {
-    const int64_t grade = grade_of(line.words[3], path, number, line.columns[3]);
+  const auto add = [&](DocumentTable& table, const Line<4>& line, int64_t number) {
+    const int64_t grade = grade_of(line.words[3], path, number, line.column(3));
     if (grade >= 0) {
       add_words(table, line.words[0], line.words[2], static_cast<float>(grade), number);
     } else {
-      table.query(unescaped_word(line.words[0]));
+      table.number_of(unescaped_word(line.words[0]));
     }
   };
   return read_lines<4>(path, "query iteration document grade", add);

@@ -43,13 +43,16 @@ DocumentRows read_scores(const std::string& path, const ScoreColumns& columns);
 struct JudgedRun {
   // documents of the run for the given queries, with their grades; documents without judgment have grade 0
   Lists lists;
-  std::vector<int64_t> rows;   // for each row of `lists`, the number of this row in the run, from 0
+  std::vector<int64_t> found;  // for each query, the number of its list in the run, from 0, or -1 if it is not there
   Lists judgments;             // all judged documents of the given queries, with their grades
-  std::vector<int64_t> place;  // for each judged document, its row in `lists`, from 1, or 0 if it is not in the run
+  int64_t retrieved;           // number of judged documents that are in the run
 };
 /// Joins a run with its judgments, for the given queries. All of them must be in the qrels. A query that is not in the
 /// run becomes an empty list.
 JudgedRun judge(const Lists& run, const Lists& qrels, const std::vector<std::string>& queries);
+/// Returns, for each judged document, its row in a run, from 1, or 0 if it is not in the run. Both lists have the same
+/// queries in the same order.
+std::vector<int64_t> places_of_judged(const Lists& run, const Lists& judgments);
 
 /// Returns the text of a TREC run file with these scores. Documents are sorted by score; equal scores are in descending
 /// order of document ids, as in trec_eval. If `escape` is false, names that cannot be written unchanged are errors.

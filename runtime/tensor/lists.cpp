@@ -24,6 +24,8 @@ std::vector<int64_t> offsets_of(const std::vector<int64_t>& sizes) {
   return offsets;
 }
 
+bool good_grade(float grade) { return grade >= 0 && grade <= std::numeric_limits<float>::max(); }
+
 // Keys of cached values (`Lists::cached`). The members of a key are everything that a value depends on besides the
 // lists.
 struct OffsetsKey {
@@ -70,9 +72,14 @@ std::vector<T> taken(const std::vector<T>& x, const std::vector<int64_t>& offset
 }  // namespace
 
 Lists::Lists(std::vector<int64_t> sizes, std::vector<float> relevance)
-    : Lists(std::move(sizes), std::move(relevance), {}, {}) {}
+    : Lists(std::move(sizes), std::move(relevance), {}, Names()) {}
 
 Lists::Lists(std::vector<int64_t> sizes, std::vector<float> relevance, std::vector<std::string> ids, Names documents)
+    : Lists(std::move(sizes), std::move(relevance), std::move(ids),
+            std::make_shared<const Names>(std::move(documents))) {}
+
+Lists::Lists(std::vector<int64_t> sizes, std::vector<float> relevance, std::vector<std::string> ids,
+             std::shared_ptr<const Names> documents)
     : body_(std::make_shared<Body>()) {
   body_->offsets = offsets_of(sizes);
   const auto rows = static_cast<int64_t>(relevance.size());
@@ -81,12 +88,13 @@ Lists::Lists(std::vector<int64_t> sizes, std::vector<float> relevance, std::vect
                                 " rows, but there are " + std::to_string(rows) +
                                 " relevances, expected one for each row");
   }
-  for (int64_t i = 0; i < rows; ++i) {
-    if (!(relevance[i] >= 0) || std::isinf(relevance[i])) {
-      throw std::invalid_argument("the relevance of row " + std::to_string(i + 1) + " is " +
-                                  (std::isnan(relevance[i]) ? "NaN" : std::to_string(relevance[i])) +
-                                  ", expected a finite number, 0 or more");
-    }
+  bool is_good = true;
+  for (const float grade : relevance) is_good &= good_grade(grade);
+  if (!is_good) {
+    const auto bad = std::find_if_not(relevance.begin(), relevance.end(), good_grade);
+    throw std::invalid_argument("the relevance of row " + std::to_string(bad - relevance.begin() + 1) + " is " +
+                                (std::isnan(*bad) ? "NaN" : std::to_string(*bad)) +
+                                ", expected a finite number, 0 or more");
   }
   body_->sizes = std::move(sizes);
   body_->relevance = std::move(relevance);
@@ -108,7 +116,7 @@ const std::vector<std::string>& Lists::ids() const {
 }
 
 const Names& Lists::documents() const {
-  const Names& all = body_->shared->documents;
+  const Names& all = *body_->shared->documents;
   if (all.empty() || !selected()) return all;
   return cached<Names>(NamesKey{NamesKey::rows}, [&] {
     const std::vector<int64_t>& offsets = body_->shared->offsets;
@@ -233,8 +241,13 @@ Tensor Lists::take_rows(const Tensor& x, const std::vector<int64_t>& lists) cons
   return out;
 }
 
+Lists Lists::graded(std::vector<float> relevance) const {
+  return {body_->sizes, std::move(relevance), ids(),
+          selected() ? std::make_shared<const Names>(documents()) : body_->shared->documents};
+}
+
 Lists Lists::with_relevance(std::vector<float> relevance) const {
-  const Lists made = Lists(body_->sizes, std::move(relevance), ids(), documents()).shown_in(shown_);
+  const Lists made = graded(std::move(relevance)).shown_in(shown_);
   made.body_->row_weights = body_->row_weights;
   made.body_->list_weights = body_->list_weights;
   return made;

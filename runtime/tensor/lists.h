@@ -68,6 +68,8 @@ class Lists {
   /// them. x has one row for each row of this object.
   Tensor take_rows(const Tensor& x, const std::vector<int64_t>& lists) const;
   Lists with_relevance(std::vector<float> relevance) const;
+  /// Returns lists of the same sizes and names, without weights, whose relevance is float32.
+  Lists graded(std::vector<float> relevance) const;
 
   /// Returns a copy with a weight per row and a weight per list. Either may be empty: no weights. The caller has
   /// checked that weights are finite and 0 or more, and their number.
@@ -130,7 +132,7 @@ class Lists {
     int64_t count = 0;
     std::vector<int64_t> offsets;
     std::vector<std::string> ids;
-    Names documents;
+    std::shared_ptr<const Names> documents;  // lists that `graded` makes share them
     std::mutex mutex;
     Kept values;
   };
@@ -147,6 +149,8 @@ class Lists {
     std::vector<int64_t> origin;
   };
   Lists() : body_(std::make_shared<Body>()) {}
+  Lists(std::vector<int64_t> sizes, std::vector<float> relevance, std::vector<std::string> ids,
+        std::shared_ptr<const Names> documents);
   bool selected() const { return !body_->origin.empty() || count() != body_->shared->count; }
 
   std::shared_ptr<Body> body_;

@@ -45,13 +45,4 @@ std::vector<int64_t> name_order(NameSpan names) {
   return order;
 }
 
-std::optional<RepeatedName> first_repeated(NameSpan names, const std::vector<int64_t>& order) {
-  std::optional<RepeatedName> found;
-  for (size_t i = 1; i < order.size(); ++i) {
-    if (names[order[i]] != names[order[i - 1]] || (found && found->again < order[i])) continue;
-    found = {order[i], order[i - 1]};
-  }
-  return found;
-}
-
 }  // namespace mr

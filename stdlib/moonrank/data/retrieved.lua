@@ -49,20 +49,22 @@ function M.metric(name, given)
   return metric.parse(text, options)
 end
 
+local smallest_grade <const> = 2 ^ -149  -- above 0
+
 -- Returns the number of relevant rows of each list; for metrics of gains, of rows with a grade above 0.
-local function relevant_in(lists, m)
-  local relevance = lists:to("float64").relevance
-  return lists:sum(m.sums_gains and relevance:gt(0) or relevance:ge(m.relevant))
-end
+local function relevant_in(lists, m) return core.rows_at_least(lists, m.sums_gains and smallest_grade or m.relevant) end
 
 local function within(count, k) return k and count:clamp{ max = k } or count end
 
--- Computes the metric `m` from the documents in the run only, as if judged documents that the run lacks did not exist.
-local function plain(m, r)
+-- Returns the ranking of the run's documents that the metric `m` reads. Values of metrics are in float64.
+local function ranking_of(m, r)
   local key = m:ranking_key()
-  r.rankings[key] = r.rankings[key] or m:ranking(r.scores, r.lists)
-  return m:of_ranking(r.rankings[key], r.lists, "zero")
+  r.rankings[key] = r.rankings[key] or m:ranking(r.scores, r.lists):double()
+  return r.rankings[key]
 end
+
+-- Computes the metric `m` from the documents in the run only, as if judged documents that the run lacks did not exist.
+local function plain(m, r) return m:of_ranking(ranking_of(m, r), r.lists, "zero") end
 
 -- Makes a metric named `base` with the options `ties` and `relevant` of the metric `m`. A list without relevant rows
 -- has the value 0.
@@ -96,7 +98,7 @@ end
 
 function forms.ndcg(m, r)
   local dcg = like(m, "dcg", { k = m.k, gain = m.gain })
-  local ideal = dcg:with("ties", "stable")(r.judgments:to("float64").relevance, r.judgments)
+  local ideal = dcg:best_values(r.judgments)
   return ideal:gt(0):where(plain(dcg, r) / ideal:gt(0):where(ideal, 1), 0)
 end
 
@@ -107,7 +109,7 @@ end
 
 function forms.r_precision(m, r, _, all)
   local relevant = r.lists:to("float64").relevance:ge(m.relevant)
-  local ranks = core.ranks(core.ranking(r.scores, r.lists, m.ties, m.relevant))
+  local ranks = core.ranks(ranking_of(m, r))
   return rescaled(r.lists:sum(relevant * ranks:le(r.lists:spread(all))), 1, all)
 end
 
@@ -118,8 +120,8 @@ function forms.bpref(m, r, found, all)
   local relevant = judged:to("float64").relevance:ge(m.relevant)
   local order = -relevant - (r.lists.rows + 1)
   if r.lists.rows > 0 then
-    local ranks = core.ranks(core.ranking(r.scores, r.lists, m.ties, m.relevant))
-    order = r.retrieved:where(-ranks:rows(r.place), order)
+    local places, is_retrieved = core.places_of_judged(r.lists, r.judgments)
+    order = is_retrieved:where(-core.ranks(ranking_of(m, r)):rows(places), order)
   end
   local values = m:with("ties", "stable"):of_ranking(core.ranking(order, judged, "stable", m.relevant), judged, "zero")
   return judged:sum(1 - relevant):gt(0):where(values, found / all:clamp{ min = 1 })
@@ -128,7 +130,9 @@ end
 -- Returns, for each query, a list of all documents in the run or judged, from which bounds are computed.
 local function all_documents(r)
   local sizes, grades, row, judgment = {}, {}, 0, 0
-  local found, judged, retrieved = r.lists.relevance:totable(), r.judgments.relevance:totable(), r.retrieved:totable()
+  local found, judged = r.lists.relevance:totable(), r.judgments.relevance:totable()
+  local _, is_retrieved = core.places_of_judged(r.lists, r.judgments)
+  local retrieved = is_retrieved:totable()
   local rows, judgments = core.integers(r.lists.sizes), core.integers(r.judgments.sizes)
   for l = 1, r.lists.count do
     local before = #grades
@@ -169,9 +173,7 @@ end
 ---@param called? string  name of the run, for error messages (default: what it was read from)
 ---@return { both: integer, unknown: integer, missing: integer }
 function M.coverage(where, run, judgments, called)
-  local judged, both = {}, 0
-  for _, id in ipairs(judgments.ids) do judged[id] = true end
-  for _, id in ipairs(run.lists.ids) do both = both + (judged[id] and 1 or 0) end
+  local both = #core.shared_ids({ run.lists }, judgments)
   if both == 0 then
     check.fail("%s: none of the %d queries of %s is among the %d of qrels. The first query of the run is '%s', that of "
       .. "qrels is '%s'. Pass qrels with the same query names", where, run.count, called or run.name, judgments.count,
@@ -205,22 +207,25 @@ end
 ---@return string[]
 function M.queries(runs, judgments, missing)
   if missing == "zero" then return judgments.ids end
-  local counts, queries = {}, {}
-  for _, run in ipairs(runs) do
-    for _, id in ipairs(run.lists.ids) do counts[id] = (counts[id] or 0) + 1 end
-  end
-  for _, id in ipairs(judgments.ids) do
-    if counts[id] == #runs then queries[#queries + 1] = id end
-  end
-  return queries
+  local lists = {}
+  for i, run in ipairs(runs) do lists[i] = run.lists end
+  return core.shared_ids(lists, judgments)
 end
 
 -- Raises an error if none of the run's documents is judged, e.g. because names are spelt differently.
 local function check_documents(where, called, r)
-  if r.lists.rows == 0 or r.judgments.rows == 0 or r.retrieved:sum():item() > 0 then return end
+  if r.lists.rows == 0 or r.judgments.rows == 0 or r.retrieved > 0 then return end
   check.fail("%s: none of the %d documents of %s is judged in the %d queries. The first document of the run is '%s', "
     .. "that of qrels is '%s'. Pass qrels with the same document names", where, r.lists.rows, called, r.lists.count,
     core.safe_text(r.lists.documents[1]), core.safe_text(r.judgments.documents[1]))
+end
+
+-- Frees rankings and judgments of an evaluation when it ends. Lua collects them late, because it does not know that they
+-- are large, and the next evaluation would need new memory.
+local freed = {}
+function freed.__close(r)
+  for _, ranking in pairs(r.rankings) do local _ <close> = ranking end
+  local _ <close> = r.judgments
 end
 
 ---Evaluates a run on the queries in `queries` by metrics. It is an error if none of the run's documents is judged.
@@ -236,16 +241,15 @@ end
 function M.evaluate(where, called, run, judgments, queries, metrics, given)
   evaluate.check_metrics("run:evaluate", metrics)
   seen.note("other", judgments)
-  local r = core.judge(run.lists, run.scores, judgments, queries)
+  local r <close> = setmetatable(core.judge(run.lists, run.scores, judgments, queries), freed)
+  r.rankings, r.scores = {}, r.scores:to(core.device())
   check_documents(where, called, r)
-  r.rankings = {}
-  for _, name in ipairs{ "scores", "place", "retrieved" } do r[name] = r[name]:to(core.device()) end
   local handles = {}
   for i, each in ipairs(metrics) do handles[i] = M.metric(each, given) end
   metric.check_read(where, given or {}, handles)
   local result = evaluate.of_values(r.lists.count, handles, function(m) return values_of(m, r) end)
   result.ids, result._shapes = queries, per_list.shapes_of(r.judgments)
-  return result, r.lists.relevance:ge(given and given.relevant or 1):sum():item()
+  return result, core.rows_at_least(r.lists, given and given.relevant or 1):sum():item()
 end
 
 return M

@@ -154,6 +154,7 @@ function Scored:evaluate(qrels, metrics, options)
   local where = "mr.ScoredLists:evaluate"
   local o = evaluate_options:read(where, options)
   local judgments = M.judgments(where, qrels)
+  local _ <close> = type(qrels) == "string" and judgments or nil  -- frees their memory at once
   local retrieved = require "moonrank.data.retrieved"
   local coverage = retrieved.coverage(where, self, judgments)
   local queries = retrieved.queries({ self }, judgments, o.missing)

@@ -100,6 +100,40 @@ TEST_CASE("read_trec_run reads a large file as it reads small ones") {
                     Contains(":50050:1: ") && Contains("document3") && Contains("first at line 5"));
 }
 
+TEST_CASE("read_trec_run separates words at any blanks and at nothing else") {
+  const Files files;
+  const std::string long_name(5000, 'n'), control = "a\x01\x1F\x7F\xA0z", zero("d\0d", 3);
+  const std::string text = "q Q0 " + long_name + " 1 1.25 t\nq\vQ0\f" + control + " 1\t-2 t\r\n  q  Q0 " + zero +
+                           " 1 0.1e1   t\n\r\n" + "q Q0 last 1 12345678.5 " + long_name;
+  const DocumentRows rows = mr::read_trec_run(files.file("r", text));
+  CHECK(rows.ids == std::vector<std::string>{"q"});
+  CHECK(rows.documents == mr::Names{long_name, control, zero, "last"});
+  CHECK(rows.values == std::vector<float>{1.25F, -2, 1, 12345678.5F});
+  for (const char* const line : {"q Q0 d 1 1 t more\n", "q Q0 d 1 1 t more", "q Q0 d 1 1 t \t more\n"}) {
+    CHECK_THROWS_WITH(mr::read_trec_run(files.file("more", text + "\n" + line)), Contains(":6:1: found more than 6"));
+  }
+  CHECK_THROWS_WITH(mr::read_trec_run(files.file("less", text + "\nq Q0 d 1 1")), Contains(":6:1: found 5 fields"));
+}
+
+TEST_CASE("read_trec_qrels reads grades of up to 2^24") {
+  const Files files;
+  const DocumentRows rows = mr::read_trec_qrels(files.file("q", "1 0 a 0003\n1 0 b 9999999\n1 0 c 16777216\n1 0 d 7"));
+  CHECK(rows.values == std::vector<float>{3, 9999999, 16777216, 7});
+  for (const std::string word : {"16777217", "1.5", "+1", "1x", "x", "00000000000000000000000000000x"}) {
+    CHECK_THROWS_WITH(mr::read_trec_qrels(files.file("bad", "1 0 a 1\n1 0 b " + word + "\n")),
+                      Contains(":2:7: found '" + word + "'"));
+  }
+}
+
+// Rows of a query in several places, a grade below 0, blank lines and a repetition: the error names both lines.
+TEST_CASE("a document that occurs again is reported with its lines if queries alternate") {
+  const Files files;
+  const std::string text = "a 0 x 1\nb 0 x 1\n\na 0 y 1\na 0 n -1\na 0 z 1\nb 0 y 1\n";
+  CHECK(mr::read_trec_qrels(files.file("q", text)).documents == mr::Names{"x", "y", "z", "x", "y"});
+  CHECK_THROWS_WITH(mr::read_trec_qrels(files.file("again", text + "b 0 z 1\na 0 z 1\n")),
+                    Contains(":9:1: ") && Contains("'z' of query 'a'") && Contains("first at line 6"));
+}
+
 TEST_CASE("judge matches the rows of a run with the judgments of the qrels") {
   const Files files;
   const Lists run = lists_of(mr::read_trec_run(files.file("r", "1 Q0 b 1 2 t\n1 Q0 u 1 3 t\n3 Q0 a 1 1 t\n")));
@@ -110,8 +144,13 @@ TEST_CASE("judge matches the rows of a run with the judgments of the qrels") {
   CHECK(judged.lists.relevance() == std::vector<float>{2, 0, 0});
   CHECK(judged.judgments.sizes() == std::vector<int64_t>{2, 1, 0});
   CHECK(judged.judgments.relevance() == std::vector<float>{1, 2, 1});
-  CHECK(judged.place == std::vector<int64_t>{0, 1, 0});
-  CHECK(judged.rows == std::vector<int64_t>{0, 1, 2});
+  CHECK(judged.retrieved == 1);
+  CHECK(mr::places_of_judged(judged.lists, judged.judgments) == std::vector<int64_t>{0, 1, 0});
+  const mr::JudgedRun of_all = mr::judge(run, qrels, {"1", "3"});
+  CHECK(of_all.lists.documents() == mr::Names{"b", "u", "a"});
+  CHECK(of_all.lists.ids() == std::vector<std::string>{"1", "3"});
+  CHECK(of_all.lists.relevance() == std::vector<float>{2, 0, 0});
+  CHECK(judged.found == std::vector<int64_t>{0, -1, 1});
   CHECK(mr::judge(run, qrels, {}).lists.count() == 0);
   CHECK_THROWS_WITH(mr::judge(run, qrels, {"4"}), Contains("'4'"));
   CHECK_THROWS_WITH(mr::judge(run, Lists({1}, {1}), {}), Contains("document"));

@@ -18,10 +18,5 @@ TEST_CASE("name_order orders names by their bytes, equal names by position") {
   });
   const mr::Names together(names);
   CHECK(mr::name_order(together) == expected);
-  const auto repeated = mr::first_repeated(together, expected);
-  REQUIRE(repeated);
-  CHECK(repeated->again == 8);
-  CHECK(repeated->before == 1);
-  CHECK_FALSE(mr::first_repeated(mr::Names{"b", "a"}, {1, 0}));
   CHECK(mr::name_order(mr::Names()).empty());
 }

@@ -24,8 +24,8 @@ TEST_CASE("Names take parts of other names") {
   names.append(from, 1, 3);
   names.append(from, 0, 0);
   names.append(from, 4, 0);
-  names.append(Names());
-  names.append(from);
+  const Names none;
+  names.append({&none, &from});
   CHECK(names == Names{"zero", "", "three", "4", "one", "", "three", "4"});
   const NameSpan some(names, 2, 2);
   CHECK(some.size() == 2);

@@ -126,3 +126,50 @@ it("run:evaluate counts queries that only the run or only the judgments have bel
   local all = run:evaluate(lists{ "a", "b", "x" }, { "rr" })
   check(not tostring(all):find "judged", tostring(all))
 end)
+
+it("documents with equal scores are ranked by descending name, whatever the beginnings of names", function()
+  local names, scores, grades, sizes, ids = {}, {}, {}, {}, {}
+  for list = 1, 40 do
+    sizes[list], ids[list] = 60, "q" .. list
+    for i = 1, 60 do
+      local number = (i * 37 + list) % 60
+      names[#names + 1] = ("prefix"):rep(number % 3) .. number .. (number % 7 == 0 and "\xFF" or "")
+      scores[#scores + 1], grades[#grades + 1] = (i * list) % 5, i % 4 == 0 and 1 or 0
+    end
+  end
+  local lists = named(sizes, grades, ids, names)
+  for _, dtype in ipairs{ "float32", "float64" } do
+    local found = mr.data.scored(mr.tensor(scores, { dtype = dtype }), lists):evaluate(lists, { "ap", "rr" })
+    local ap, rr = found.ap:totable(), found.rr:totable()
+    for list = 1, 40 do
+      local rows = {}
+      for i = 1, 60 do rows[i] = 60 * (list - 1) + i end
+      table.sort(rows, function(a, b)
+        if scores[a] ~= scores[b] then return scores[a] > scores[b] end
+        return names[a] > names[b]
+      end)
+      local relevant, sum, first = 0, 0, nil
+      for rank, row in ipairs(rows) do
+        if grades[row] == 1 then
+          relevant, first = relevant + 1, first or rank
+          sum = sum + relevant / rank
+        end
+      end
+      near(ap[list], sum / relevant, 1e-12)
+      near(rr[list], 1 / first, 1e-12)
+    end
+  end
+end)
+
+it("metrics of queries that the run lacks or has in another order use the right documents", function()
+  local of_run = named({ 2, 2 }, { 0, 0, 0, 0 }, { "b", "a" }, { "x", "y", "x", "z" })
+  local run = mr.data.scored(mr.tensor{ 1, 2, 3, 4 }, of_run)
+  local judged = named({ 2, 1, 2 }, { 1, 0, 1, 0, 1 }, { "a", "c", "b" }, { "z", "x", "x", "y", "x" })
+  local found = run:evaluate(judged, { "rr", "bpref", "ndcg" }, { missing = "zero" })
+  equal(found.ids, { "a", "c", "b" })
+  equal(found.rr:totable(), { 1.0, 0.0, 0.5 })
+  equal(found.bpref:totable(), { 1.0, 0.0, 0.0 })
+  equal(run:evaluate(judged, { "rr" }).rr:totable(), { 1.0, 0.5 })
+  local same = named({ 2, 2 }, { 1, 0, 0, 1 }, { "b", "a" }, { "y", "x", "z", "x" })
+  equal(run:evaluate(same, { "rr", "bpref" }).rr:totable(), { 1.0, 0.5 })
+end)
