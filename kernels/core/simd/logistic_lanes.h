@@ -7,20 +7,28 @@
 namespace mr::cpu::MR_SIMD {
 namespace {
 
-/// Computes log(1 + e^t) and its slope sigma(t).
+/// Computes log(1 + e^t), its slope sigma(t), and sigma(|t|).
 struct Softplus {
-  Lanes<double>::Vector value, slope;
-  explicit Softplus(Lanes<double>::Vector t) {
-    using V = Lanes<double>::Vector;
+  using V = Lanes<double>::Vector;
+  V value, slope, sigma_of_size;
+  explicit Softplus(V t) : Softplus(t, exponential_of_minus_size(t)) {}
+  /// Takes y = e^-|t| from the caller.
+  Softplus(V t, V y) {
     constexpr double odd_reciprocals[16] = {1.,      1. / 3,  1. / 5,  1. / 7,  1. / 9,  1. / 11, 1. / 13, 1. / 15,
                                             1. / 17, 1. / 19, 1. / 21, 1. / 23, 1. / 25, 1. / 27, 1. / 29};
-    constexpr double beyond = 350;  // 1 + e^-350 rounds to 1, and `exponential` takes no arguments beyond 350
-    const V far = t < 0 ? -t : t, y = far > beyond ? V{} : exponential(far > beyond ? V{} : -far);
     // with z = y / (2 + y) <= 1/3: log(1 + y) = 2 (z + z^3/3 + z^5/5 + ...), which is exact to rounding also for small
     // y
     const V one = 1 + y, two = 2 + y, both = 1 / (one * two), z = y * (one * both);
     value = multiply_add(z + z, polynomial(odd_reciprocals, z * z), t > 0 ? t : V{});
-    slope = (t < 0 ? y : Lanes<double>::all(1)) * (two * both);
+    sigma_of_size = two * both;
+    slope = (t < 0 ? y : Lanes<double>::all(1)) * sigma_of_size;
+  }
+
+ private:
+  static V exponential_of_minus_size(V t) {
+    constexpr double beyond = 350;  // 1 + e^-350 rounds to 1, and `exponential` takes no arguments beyond 350
+    const V far = t < 0 ? -t : t;
+    return far > beyond ? V{} : exponential(far > beyond ? V{} : -far);
   }
 };
 

@@ -1,10 +1,12 @@
 // Pairwise losses on the CPU. Every pair is computed once, and the pairs of one better row go through a vector loop
 // together.
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/core/launch_cpu.h"
 #include "kernels/losses/pairs/pair_form_sums.h"
+#include "kernels/losses/pairs/worse_rows.h"
 #include "kernels/losses/rows.h"
 #include "kernels/smooth/pair_pieces.h"
 
@@ -12,25 +14,10 @@ namespace mr {
 namespace cpu {
 namespace {
 
-/// Arrays of one thread. They have an entry for each row of a list that can be the worse row of a pair.
-template <class Row>
-struct Worse {
-  std::vector<int64_t> at;
-  std::vector<Row> rows;
-  std::vector<double> scores, weights, slopes, curvatures;
-
-  auto in_use() { return Kept(at, rows, scores, weights, slopes, curvatures); }
-  void clear() {
-    for (auto* each : {&scores, &weights, &slopes, &curvatures}) each->clear();
-    at.clear();
-    rows.clear();
-  }
-};
-
 template <class Real, class Swaps, class Form>
 class LambdaLossByTarget {
   using Row = typename Swaps::Row;
-  using Worse = cpu::Worse<Row>;
+  using Worse = WorseRows<Row>;
 
  public:
   explicit LambdaLossByTarget(const LambdaLoss<Real, Swaps, Form>& work) : w_(work) {}
@@ -49,16 +36,12 @@ class LambdaLossByTarget {
     const int64_t at = w_.of.lists.begin(list), end = at + w_.of.lists.size(list);
     double best = 0;
     for (int64_t k = at; k < end; ++k) best = std::max(best, w_.rows[k].level);
-    worse.clear();
+    worse.at.clear();
     for (int64_t k = at; k < end; ++k) {
-      if (only_worse && w_.rows[k].level == best) continue;
-      worse.at.push_back(k);
-      worse.rows.push_back(w_.rows[k]);
-      worse.scores.push_back(w_.scores[k]);
+      if (!only_worse || w_.rows[k].level != best) worse.at.push_back(k);
     }
-    const auto size = static_cast<size_t>(filled_up(static_cast<int64_t>(worse.at.size())));
-    for (auto* each : {&worse.scores, &worse.weights, &worse.slopes}) each->resize(size, 0.0);
-    if (w_.curvature.data != nullptr) worse.curvatures.resize(size, 0.0);
+    if (by_level()) worse.sort(w_.rows);
+    worse.fill(w_.rows, w_.scores, w_.curvature.data != nullptr);
     for (const auto& each : {w_.derivative, w_.curvature}) {
       for (int64_t k = at; each.data != nullptr && k < end; ++k) each[k] = 0;
     }
@@ -68,15 +51,14 @@ class LambdaLossByTarget {
   /// which it is worse.
   template <class Delta>
   double add_up(int64_t list, Worse& worse, const Delta& delta) const {
-    const auto sum = pair_form_loops().of(w_.form);
+    const double centre = exponentials(list, worse);
     double value = 0;
     for (int64_t slot = 0; slot < w_.of.better.size(list); ++slot) {
       check_interrupt();
       const int64_t i = w_.of.lists.begin(list) + w_.of.better(list, slot);
-      if (!weigh(i, worse, delta)) continue;
-      const PairFormSums sums =
-          sum(w_.form, worse.scores.data(), worse.weights.data(), filled(worse), w_.scores[i], w_.steepness,
-              worse.slopes.data(), worse.curvatures.empty() ? nullptr : worse.curvatures.data());
+      const int64_t n = by_level() ? weigh_lower(i, worse, delta) : weigh(i, worse, delta);
+      if (n == 0) continue;
+      const PairFormSums sums = sum(i, worse, n, centre);
       value += sums.value;
       if (w_.derivative.data != nullptr) w_.derivative[i] = static_cast<Real>(-w_.steepness * sums.slope);
       if (w_.curvature.data != nullptr) w_.curvature[i] = static_cast<Real>(squared(w_.steepness) * sums.curvature);
@@ -84,6 +66,39 @@ class LambdaLossByTarget {
     add_to_worse(worse, w_.steepness, worse.slopes, w_.derivative);
     add_to_worse(worse, squared(w_.steepness), worse.curvatures, w_.curvature);
     return value;
+  }
+
+  /// Computes exponentials of the worse rows' scores, from which those of score differences follow, if the loss can use
+  /// them and the scores' span is not too wide. Returns the score that is subtracted in all exponents.
+  double exponentials(int64_t list, Worse& worse) const {
+    worse.exponentials.clear();
+    if constexpr (std::is_same_v<Form, LogisticPair>) {
+      if (w_.curvature.data == nullptr) return 0;
+      const ScoreSpan<Real> span(w_.scores.data + w_.of.lists.begin(list), w_.of.lists.size(list), w_.steepness);
+      if (!span.template fits<double>()) return 0;
+      worse.exponentials = worse.scores;
+      std::fill(worse.exponentials.begin() + static_cast<int64_t>(worse.at.size()), worse.exponentials.end(),
+                span.centre);
+      pair_loops<double>().exponentials(worse.exponentials.data(), worse.padded(), w_.steepness, span.centre);
+      worse.inverses.resize(worse.exponentials.size());
+      for (size_t j = 0; j < worse.inverses.size(); ++j) worse.inverses[j] = 1 / worse.exponentials[j];
+      return span.centre;
+    }
+    return 0;
+  }
+
+  /// Returns the sums of the first n pairs of the better row i, and adds their terms to those of the worse rows.
+  PairFormSums sum(int64_t i, Worse& worse, int64_t n, [[maybe_unused]] double centre) const {
+    double* const curvatures = worse.curvatures.empty() ? nullptr : worse.curvatures.data();
+    if constexpr (std::is_same_v<Form, LogisticPair>) {
+      if (!worse.exponentials.empty())
+        return pair_form_loops().curved_ranknet(
+            {worse.scores.data(), worse.exponentials.data(), worse.inverses.data(), worse.weights.data()}, n,
+            w_.scores[i], portable::exp(w_.steepness * (w_.scores[i] - centre)), w_.steepness, worse.slopes.data(),
+            curvatures);
+    }
+    return pair_form_loops().of(w_.form)(w_.form, worse.scores.data(), worse.weights.data(), n, w_.scores[i],
+                                         w_.steepness, worse.slopes.data(), curvatures);
   }
 
   static Real squared(Real x) { return x * x; }
@@ -95,25 +110,39 @@ class LambdaLossByTarget {
     }
   }
 
-  static int64_t filled(const Worse& worse) { return static_cast<int64_t>(worse.scores.size()); }
-
-  /// Computes the weights of the pairs in which row `at` is better. Returns true if a weight is not 0.
+  /// Computes the weights of the pairs in which row `at` is better. Returns the number of worse rows, padded, or 0 if
+  /// all weights are 0.
   template <class Delta>
-  bool weigh(int64_t at, Worse& worse, const Delta& delta) const {
+  int64_t weigh(int64_t at, Worse& worse, const Delta& delta) const {
     const Row& i = w_.rows[at];
     const double own = row_weight(w_.weights, at);
     double heaviest = 0;
-    for (size_t j = 0; j < worse.rows.size(); ++j) {
-      const Row& row = worse.rows[j];
+    for (size_t j = 0; j < worse.at.size(); ++j) {
+      const Row row = worse.row(j);
       worse.weights[j] = are_pair<Swaps>(at, i, worse.at[j], row) ? own * delta(i, row) : 0;
       heaviest = std::max(heaviest, worse.weights[j]);
     }
-    return heaviest > 0;
+    return heaviest > 0 ? worse.padded() : 0;
+  }
+
+  /// Like `weigh`, for worse rows that are sorted by level: only the first ones make pairs.
+  template <class Delta>
+  int64_t weigh_lower(int64_t at, Worse& worse, const Delta& delta) const {
+    const Row i = w_.rows[at];
+    const double own = row_weight(w_.weights, at);
+    const int64_t n = own > 0 ? worse.below(i.level) : 0;
+    double* const weights = worse.weights.data();
+    for (int64_t j = 0; j < n; ++j) weights[j] = own * delta(i, worse.row(static_cast<size_t>(j)));
+    std::fill(weights + n, weights + filled_up(n), 0.0);
+    return filled_up(n);
   }
 
   /// True if rows with the best grade are left out of the worse rows. They are never the worse row of a pair of unequal
   /// grades.
   static constexpr bool only_worse = !requires { Swaps::every_pair; };
+  /// Returns true if worse rows are sorted by level, which saves the pairs of equal levels. It changes the order of
+  /// sums, so only trees, which need curvatures, sort rows.
+  bool by_level() const { return only_worse && w_.curvature.data != nullptr; }
   const LambdaLoss<Real, Swaps, Form>& w_;
 };
 

@@ -21,12 +21,22 @@ template <class Form>
 using PairFormSum = PairFormSums (*)(const Form& form, const double* s, const double* w, int64_t n, double s_i,
                                      double steepness, double* slopes, double* curvatures);
 
+/// Arrays with an entry for each pair of a row i: the score s_j of the pair's other row, e_j = exp(steepness (s_j - c))
+/// for any centre c, 1 / e_j, and the pair's weight.
+struct ExponentialPairs {
+  const double *scores, *exponentials, *inverses, *weights;
+};
+
 struct PairFormLoops {
 #define MR_PAIR_FORM_LOOP(name, Form, ...) \
   PairFormSum<Form> name;                  \
   PairFormSum<Form> of(const Form&) const { return name; }
   MR_PAIR_FORMS(MR_PAIR_FORM_LOOP, MR_PAIR_FORM_LOOP)
 #undef MR_PAIR_FORM_LOOP
+  /// Like `ranknet` with curvatures, but exponentials of score differences are quotients of e_i = exp(steepness (s_i -
+  /// c)) and e_j, which is faster. All e_i / e_j have to be normal numbers.
+  PairFormSums (*curved_ranknet)(const ExponentialPairs& pairs, int64_t n, double s_i, double e_i, double steepness,
+                                 double* slopes, double* curvatures);
 };
 
 inline const PairFormLoops& pair_form_loops() { return chosen_loops<PairFormLoops>(); }

@@ -65,6 +65,31 @@ PairFormSums pair_form_sum(const Form& form, const double* s, const double* w, i
   return sum_of_pairs<false>(form, s, w, n, s_i, steepness, slopes, nullptr);
 }
 
+inline PairFormSums curved_ranknet(const ExponentialPairs& pairs, int64_t n, double s_i, double e_i, double steepness,
+                                   double* slopes, double* curvatures) {
+  using L = Lanes<double>;
+  constexpr int64_t step = 2 * L::width;
+  const double inverse_i = 1 / e_i;
+  L::Vector total[L::parts] = {}, total_slope[L::parts] = {}, total_curvature[L::parts] = {};
+  for (int64_t j = 0; j < n; j += step) {
+    for (int64_t k = j; k < j + step; k += L::count) {
+      const auto weight = L::load(pairs.weights + k), t = steepness * (L::load(pairs.scores + k) - s_i);
+      // e^t and e^-t, of which the smaller one is e^-|t|
+      const auto up = inverse_i * L::load(pairs.exponentials + k), down = e_i * L::load(pairs.inverses + k),
+                 y = up < down ? up : down;
+      const Softplus of(t, y);
+      const auto slope = weight * of.slope, curvature = weight * y * of.sigma_of_size * of.sigma_of_size;
+      const int64_t part = (k - j) / L::count % L::parts;
+      total[part] = multiply_add(weight, of.value, total[part]);
+      total_slope[part] += slope;
+      total_curvature[part] += curvature;
+      L::store(slopes + k, L::load(slopes + k) + slope);
+      L::store(curvatures + k, L::load(curvatures + k) + curvature);
+    }
+  }
+  return {sum_of(total), sum_of(total_slope), sum_of(total_curvature)};
+}
+
 }  // namespace
 }  // namespace mr::cpu::MR_SIMD
 
@@ -73,7 +98,7 @@ namespace mr::cpu {
 template <>
 PairFormLoops loops_of<PairFormLoops, Simd::MR_SIMD>() {
 #define MR_PAIR_FORM_SUM(name, Form, ...) .name = &MR_SIMD::pair_form_sum<Form>,
-  return {MR_PAIR_FORMS(MR_PAIR_FORM_SUM, MR_PAIR_FORM_SUM)};
+  return {MR_PAIR_FORMS(MR_PAIR_FORM_SUM, MR_PAIR_FORM_SUM).curved_ranknet = &MR_SIMD::curved_ranknet};
 #undef MR_PAIR_FORM_SUM
 }
 

@@ -36,17 +36,24 @@ double score(const std::string& shape, int64_t i, int64_t n) {
   return x;
 }
 
-/// Test input: a list of n rows whose grades repeat 0, 1, 2, an empty list, and a list of n + 1 rows.
+float grade(const std::string& shape, int64_t i) {
+  if (shape == "none") return 0;
+  if (shape == "equal") return 2;
+  if (shape == "all different") return static_cast<float>(i * 7919 % 1009) / 64;
+  return static_cast<float>(i % 3);
+}
+
+/// Test input: a list of n rows, an empty list, and a list of n + 1 rows. Grades repeat 0, 1, 2 if `shape` is "three".
 struct Lists {
   std::vector<int64_t> offsets, target_offsets{0};
   std::vector<float> grades;
   std::vector<int32_t> targets;
 
-  explicit Lists(int64_t n) : offsets{0, n, n, 2 * n + 1} {
+  explicit Lists(int64_t n, const std::string& shape = "three") : offsets{0, n, n, 2 * n + 1} {
     for (size_t list = 0; list < 3; ++list) {
       for (int64_t i = 0; i < offsets[list + 1] - offsets[list]; ++i) {
-        grades.push_back(static_cast<float>(i % 3));
-        if (i % 3 > 0) targets.push_back(static_cast<int32_t>(i));
+        grades.push_back(grade(shape, i));
+        if (grades.back() > 0) targets.push_back(static_cast<int32_t>(i));
       }
       target_offsets.push_back(static_cast<int64_t>(targets.size()));
     }
@@ -192,6 +199,28 @@ TEMPLATE_TEST_CASE("pairwise losses with every pair form and pair weight agree w
   same(TargetPairs{1.5, {}}, LogisticPair{}, true);
   same(TargetPairs{1, view(own)}, LogisticPair{}, true);
   same(GainPairs{view(tables.discounts), view(tables.norms)}, LogisticPair{}, false);
+}
+
+TEMPLATE_TEST_CASE("pairwise losses agree with the plain form on the CPU for many and few different grades",
+                   "[kernels]", float, double) {
+  const auto n = GENERATE(as<int64_t>(), 0, 1, 31, 32, 33, 64, 65, 66, 127, 128, 129, 1000);
+  const std::string shape = GENERATE("normal", "ties", "equal", "wide");
+  const std::string grades = GENERATE("none", "equal", "all different", "three");
+  CAPTURE(n, shape, grades);
+  const Lists lists(n, grades);
+  const std::vector<double> scores = scores_of<TestType>(n, shape);
+  std::vector<double> weights(scores.size());
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] = 0.5 * static_cast<double>(i % 4);
+  const auto same = [&](const auto& swaps, const auto& form) {
+    for (const auto& of_rows : {std::vector<double>{}, weights})
+      check_close<TestType>(results<TestType>(lists, scores, swaps, false, form, false, of_rows),
+                            results<double>(lists, scores, swaps, true, form, false, of_rows));
+  };
+  const test::SwapTables tables(n + 2, 3);
+  same(PairSwaps{}, LogisticPair{});
+  same(PairSwaps{}, HingePair{0.75});
+  same(DistancePairs{view(tables.discounts), view(tables.norms), 10, true}, LogisticPair{});
+  same(SumSwaps{view(tables.discounts), view(tables.norms), Gain::exp2, true}, LogisticPair{});
 }
 
 TEST_CASE("pair_form_loops' RankNet agrees with exact values and slopes of single differences", "[kernels]") {
