@@ -52,6 +52,15 @@ class Blanks {
     return base_ + offsets_[at_++];
   }
 
+  /// Goes on to the first blank at or after `position`, which is not before the last one that was returned.
+  void skip_to(const char* position) {
+    for (;;) {
+      while (at_ < count_ && base_ + offsets_[at_] < position) ++at_;
+      if (at_ < count_ || unread_ >= end_) return;
+      find_more();
+    }
+  }
+
   /// If the next `Count` words end with a single blank each, of which only the last one is a line end, stores the words
   /// and goes on to the next line. May also return false if there are such words. `from` is the start of the line.
   template <size_t Count>

@@ -15,7 +15,7 @@ namespace mr {
 class DocumentTable {
  public:
   /// Adds a row. `line` is its line in the file, or in the piece of the file.
-  void add(std::string_view query, std::string_view document, float value, int64_t line) {
+  [[gnu::always_inline]] void add(std::string_view query, std::string_view document, float value, int64_t line) {
     if (runs_.empty() || runs_.back().line + runs_.back().rows != line ||
         !same_name(out_.ids[static_cast<size_t>(runs_.back().query)], query)) {
       runs_.push_back({number_of(query), line, 0});

@@ -49,7 +49,9 @@ inline const char* plain_number(const char* at, float& value) {
   if constexpr (std::endian::native != std::endian::little) return nullptr;
   const bool negative = *at == '-';
   at += negative;
-  const Digits whole = leading_digits(at);
+  // most numbers of data sets have one digit before the point
+  const bool one_digit = at[1] == '.' && at[0] >= '0' && at[0] <= '9';
+  const Digits whole = one_digit ? Digits{static_cast<uint64_t>(at[0] - '0'), 1} : leading_digits(at);
   if (whole.count == 0 || whole.count == 8) return nullptr;
   at += whole.count;
   if (*at != '.') {

@@ -1,9 +1,14 @@
 #include "runtime/data/letor/letor_rows.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 
+#include "runtime/data/blanks.h"
 #include "runtime/data/plain_number.h"
 #include "runtime/io/files/text_file.h"
 
@@ -30,19 +35,47 @@ std::string_view document_of(std::string_view comment) {
 
 constexpr int64_t largest_feature = 1'000'000;
 
+/// The text of a feature's id and its colon, such as "12:", as a number, and a mask of the bytes that it has.
+struct IdText {
+  uint32_t text = 0, mask = 0;
+  uint8_t length = 0;
+};
+
+constexpr IdText text_of(int64_t id) {
+  IdText out;
+  const auto append_before = [&](char c) {
+    out.text = out.text << 8 | static_cast<unsigned char>(c);
+    out.mask = out.mask << 8 | 0xFF;
+    ++out.length;
+  };
+  append_before(':');
+  for (; id > 0; id /= 10) append_before(static_cast<char>('0' + id % 10));
+  return out;
+}
+
+/// Texts of ids of up to three digits, for little-endian processors. There is none for id 0.
+constexpr std::array<IdText, 1000> id_texts = [] {
+  std::array<IdText, 1000> texts;
+  for (int64_t id = 0; id < 1000; ++id) texts[static_cast<size_t>(id)] = text_of(id);
+  return texts;
+}();
+
 class Parser {
  public:
   Parser(std::string_view readable, const std::string& path, const LetorOptions& options)
       : path_(path),
         options_(options),
         limit_(options.features > 0 ? std::min(options.features, largest_feature) : largest_feature),
-        near_end_(readable.data() + readable.size() - std::min<size_t>(readable.size(), plain_number_reach)) {}
+        readable_end_(readable.data() + readable.size()),
+        near_end_(readable_end_ - std::min<size_t>(readable.size(), plain_number_reach)) {}
 
   LetorRows parse(std::string_view piece, int64_t lines_before) {
     line_ = lines_before;
     // A feature takes at least four bytes of text: "1:2" and a separator. So there are at most size / 4 + 1 values.
     out_.values = std::make_unique_for_overwrite<float[]>(piece.size() / 4 + 1);
     next_value_ = out_.values.get();
+    if (readable_end_ - (piece.data() + piece.size()) >= Blanks::reach)
+      blanks_.emplace(piece.data(), piece.data() + piece.size());
     size_t at = 0;
     while (at < piece.size()) {
       const size_t end = std::min(piece.find('\n', at), piece.size());
@@ -120,6 +153,7 @@ class Parser {
   /// end of the line.
   bool plain_features(int64_t& previous) {
     const char *at = line_text_.data() + word_at_, *const end = line_text_.data() + line_text_.size();
+    if (blanks_) at = usual_features(at, end, previous);
     for (;;) {
       while (at != end && is_blank(*at)) ++at;
       word_at_ = at_ = static_cast<size_t>(at - line_text_.data());
@@ -133,6 +167,26 @@ class Parser {
       keep(id, value);
       previous = id;
     }
+  }
+
+  /// Reads features as long as each has the id after the previous one, a plain number and one blank. Returns the
+  /// position of the first other one, or `end`. The ends of words are known before numbers are parsed, so that the
+  /// processor parses several numbers at the same time.
+  const char* usual_features(const char* at, const char* end, int64_t& previous) {
+    if constexpr (std::endian::native != std::endian::little) return at;
+    const int64_t last = std::min<int64_t>(limit_, std::ssize(id_texts) - 1);
+    for (blanks_->skip_to(at); at < end && previous < last; ++previous) {
+      const IdText& id = id_texts[static_cast<size_t>(previous) + 1];
+      const char* const to = blanks_->next();
+      uint32_t text = 0;
+      std::memcpy(&text, at, sizeof text);
+      float value = 0;
+      if ((text & id.mask) != id.text || plain_number(at + id.length, value) != to) return at;
+      if (to > end || (to < end && !is_blank(*to))) return at;
+      keep(previous + 1, value);
+      at = to + 1;
+    }
+    return std::min(at, end);
   }
 
   /// Parses a finite number that is followed by a blank or by `end`. Returns the position after the number, or nullptr
@@ -197,8 +251,10 @@ class Parser {
   const std::string& path_;
   const LetorOptions& options_;
   const int64_t limit_;
+  const char* const readable_end_;
   // Before this position, the fast number parser, which reads ahead, stays within the memory.
   const char* const near_end_;
+  std::optional<Blanks> blanks_;  // of the piece, if enough of the memory after it is readable
   LetorRows out_;
   LetorRows::Row row_;
   float* next_value_ = nullptr;

@@ -1,5 +1,6 @@
 #include "runtime/data/blanks.h"
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
@@ -38,5 +39,12 @@ TEST_CASE("Blanks returns the positions of all blanks, then the end of the text"
     size_t wrong = 0;
     for (const char* const at : expected) wrong += blanks.next() - padded.data() != at - text.data();
     CHECK(wrong == 0);
+    mr::Blanks skipping(padded.data(), padded.data() + size);
+    for (size_t at = 0; at < size; at += 1 + random() % 3000) {
+      skipping.skip_to(padded.data() + at);
+      const auto next = std::find_if(padded.data() + at, padded.data() + size, mr::is_space);
+      CHECK(skipping.next() == next);
+      at = static_cast<size_t>(next - padded.data());
+    }
   }
 }

@@ -88,6 +88,30 @@ TEST_CASE("read_letor reads features that a line does not name as 0") {
   CHECK(read("1 qid:1\n").width == 0);
 }
 
+TEST_CASE("read_letor reads long rows with any numbers and blanks between features") {
+  constexpr int width = 1100;  // ids of four digits, too
+  const char* const numbers[] = {"0.5", "-1.25", "17", "1e-2", "123456.75", "-.5", "+3", "0.000123", "12345678.5"};
+  const char* const blanks[] = {" ", "\t", "  ", " \t "};
+  std::string text;
+  Floats expected;
+  for (int row = 0; row < 30; ++row) {
+    text += std::to_string(row % 3) + " qid:1";
+    for (int id = 1; id <= width; ++id) {
+      const bool is_named = row % 4 != 1 || id % 50 != 49;
+      const std::string number = numbers[(id * 7 + row) % 9];
+      if (is_named) text += blanks[row % 5 == 2 ? id % 4 : 0] + std::to_string(id) + ":" + number;
+      expected.push_back(is_named ? std::strtof(number.c_str(), nullptr) : 0);
+    }
+    text += row % 4 == 0 ? "\n" : row % 4 == 1 ? "\r\n" : row % 4 == 2 ? " # docid = d\n" : "#docid = d 1:2\n";
+  }
+  const LetorFile file = read(text);
+  CHECK(file.width == width);
+  CHECK(features_of(file) == expected);
+  CHECK(features_of(read(text.substr(0, text.size() - 2))) == expected);  // without the last line end
+  CHECK_THROWS_WITH(read("1 qid:1 1:2 2:3\v3:4\n"), Contains(":1:"));
+  CHECK_THROWS_WITH(read("1 qid:1 1:2 2:3x 3:4\n"), Contains(":1:"));
+}
+
 TEST_CASE("read_letor reads document names from comments") {
   const LetorFile f = read(
       "1 qid:1 1:1 #docid = GX-1 inc = 1\n1 qid:1 1:1 # docid=GX-2\n1 qid:1 1:1 #  7555\trambo \r\n1 qid:1 1:1\n"
