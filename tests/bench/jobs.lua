@@ -211,8 +211,8 @@ job{ name = "softmax", input = write_interactions,
   quick = { users = 60, items = 80, interactions = 500, factors = 8, batch = 100, negatives = 20, tau = 0.2 },
   usual = { users = 1974, items = 1200, interactions = 37784, factors = 64, batch = 1024, negatives = 1000, tau = 0.2 },
   workload = function(o)
-    return ("SL with %d negatives, %d factors, epoch of %d interactions, %s"):format(o.negatives, o.factors,
-      o.interactions, o.data)
+    return ("SL with %d negatives, %d factors, epoch of %d interactions%s"):format(o.negatives, o.factors,
+      o.interactions, o.data and ", " .. o.data or "")
   end,
   work = function(o)
     local protocol = dofile(arg[0]:match "^(.*/)" .. "../../scripts/ir_benchmark/protocol.lua")
