@@ -220,8 +220,8 @@ local function check_documents(where, called, r)
     core.safe_text(r.lists.documents[1]), core.safe_text(r.judgments.documents[1]))
 end
 
--- Frees rankings and judgments of an evaluation when it ends. Lua collects them late, because it does not know that they
--- are large, and the next evaluation would need new memory.
+-- Frees rankings and judgments of an evaluation when it ends. Lua collects them late, because it does not know that
+-- they are large, and the next evaluation would need new memory.
 local freed = {}
 function freed.__close(r)
   for _, ranking in pairs(r.rankings) do local _ <close> = ranking end

@@ -123,14 +123,6 @@ end
 ---Returns true if a writer has opened the store exclusively, or was killed while it had the store open exclusively.
 function M.is_exclusive(path) return core.file_exists(core.followed(path) .. ".writer") end
 
--- Finds the largest id of a trial that has rows in the tables of results.
-local function find_last_result(store)
-  for _, name in ipairs{ "numbers", "lists", "data", "reports" } do
-    local last = store:columns(("SELECT ifnull(max(trial), 0) AS id FROM %s"):format(name)).id[1]
-    store._last_result = math.max(store._last_result, last)
-  end
-end
-
 ---Opens a store. Opening for writing creates a missing store, and updates a store of an older version. A store of a
 ---newer version is an error. A file with other tables than those of a store is an error, too, and is not changed.
 ---@param mode "read"|"write"
@@ -143,9 +135,8 @@ function M.open(path, mode, is_checked)
   local database, leaves_out = opened(path, mode == "write" and "claim" or mode, mode == "read", is_checked)
   local store = setmetatable({ path = path, leaves_out = leaves_out, _database = database, _copies = false,
     _in_transaction = false,
-    -- set of the ids of trials for which the tables of results have no rows, because this store began them first; the
-    -- tables have rows up to the id `_last_result`, also of trials that were removed from the table of trials
-    _without_results = {}, _last_result = 0 }, Store)
+    -- set of the ids of trials for which the tables of results have no rows, because this store began them first
+    _without_results = {}, _last_result = false }, Store)
   if mode == "write" then
     if database:exclusive() then
       store._copies = {
@@ -157,7 +148,6 @@ function M.open(path, mode, is_checked)
       }
     end
     local good, message = pcall(schema.migrate, store)
-    if good then good, message = pcall(find_last_result, store) end
     local has_studies = good and store._copies and store:columns("SELECT count(*) AS n FROM studies").n[1] > 0
     if has_studies then good, message = pcall(store.publish, store) end
     if good then return store end
@@ -236,6 +226,16 @@ local function need_file(self)
   end
 end
 
+-- Returns the largest id of a trial that has rows in the tables of results. They may have rows of trials that were
+-- removed from the table of trials.
+local function last_result(self)
+  local last = 0
+  for _, name in ipairs{ "numbers", "lists", "data", "reports" } do
+    last = math.max(last, self:columns(("SELECT ifnull(max(trial), 0) AS id FROM %s"):format(name)).id[1])
+  end
+  return last
+end
+
 ---Records that a trial begins, with the numerics version, and sets `trial.id`, the trial's id in the store. It is an
 ---error if the store was removed or replaced.
 ---@param trial { number: integer, seed: integer, params_text: string }
@@ -246,6 +246,7 @@ function Store:begin(study, trial)
     study.id, trial.number, trial.seed, trial.params_text, core.numerics())
   if self._database:changed() == 1 then
     trial.id = self._database:last_id()
+    self._last_result = self._last_result or last_result(self)
     self._without_results[trial.id] = trial.id > self._last_result or nil
   else
     trial.id = self:columns("SELECT id FROM trials WHERE study = ?1 AND number = ?2", study.id, trial.number).id[1]
