@@ -55,7 +55,13 @@ template <class Real, int rows, int vectors>
 void tile(const Block<Real>& block_of, int64_t n) {
   using L = Lanes<Real>;
   const Block<Real> w = block_of;
-  typename L::Vector sum[rows][vectors] = {};
+  // GCC writes zeros to memory for `= {}`, for each tile
+  typename L::Vector sum[rows][vectors];
+#pragma GCC unroll 8
+  for (int i = 0; i < rows; ++i) {
+#pragma GCC unroll 8
+    for (int v = 0; v < vectors; ++v) sum[i][v] = L::all(0);
+  }
   for (int64_t k = 0; k < w.k; ++k) {
     typename L::Vector b[vectors];
 #pragma GCC unroll 8
@@ -67,7 +73,9 @@ void tile(const Block<Real>& block_of, int64_t n) {
       for (int v = 0; v < vectors; ++v) sum[i][v] = multiply_add(a, b[v], sum[i][v]);
     }
   }
+#pragma GCC unroll 8
   for (int i = 0; i < rows; ++i) {
+#pragma GCC unroll 8
     for (int v = 0; v < vectors; ++v)
       put<Real>(w.c + i * w.c_stride + v * L::count, w.scale * sum[i][v], n - v * L::count, w.add);
   }
