@@ -66,9 +66,9 @@ struct SmoothAp {
       group.each(1, [&](int64_t) { v.value[list] = static_cast<Real>(p > 0 ? total / static_cast<double>(p) : 0); });
       return;
     }
+    const double share = v.upstream[list] / static_cast<double>(p);
     group.each(p, [&](int64_t i) {
-      const double r = v.rank[at + i], a = v.rank_among_relevant[at + i],
-                   share = v.upstream[list] / static_cast<double>(p);
+      const double r = v.rank[at + i], a = v.rank_among_relevant[at + i];
       v.g[at + i] = static_cast<Real>(-share * a / (r * r));
       v.h[at + i] = static_cast<Real>(share / r);
     });

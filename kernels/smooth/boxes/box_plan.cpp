@@ -212,10 +212,12 @@ void BoxPlan<Real>::by_counting(const BoxRows<Real>& rows, int64_t bins) {
     Real* const u_at = u.data();
     int32_t* const item_at = item.data();
     for (int64_t i = from; i < std::min(rows.n, from + piece_rows); ++i) {
-      const int32_t other = keys[i] & 1, to = mine[keys[i]]++;
+      const int32_t marked = (keys[i] & 1) - 1,  // -1 or 0
+          to = mine[keys[i]]++, row = static_cast<int32_t>(i);
       u_at[to] = unsorted[i];
-      item_at[to] = other != 0 ? static_cast<int32_t>(i) : slot;
-      slot += 1 - other;
+      // the slot of a marked row, else its number: without a branch, which would depend on the data
+      item_at[to] = row ^ ((row ^ slot) & marked);
+      slot -= marked;
     }
   });
 }
