@@ -71,9 +71,13 @@ function M.equal(found, expected, where)
   end
   local function text(v)
     if type(v) ~= "table" then return tostring(v) end
-    local parts = {}
-    for _, each in ipairs(v) do parts[#parts + 1] = text(each) end
-    return "{" .. table.concat(parts, ", ") .. "}"
+    local parts, named = {}, {}
+    for i, each in ipairs(v) do parts[i] = text(each) end
+    for k, each in pairs(v) do
+      if not parts[k] then named[#named + 1] = ("%s = %s"):format(k, text(each)) end
+    end
+    table.sort(named)
+    return "{" .. table.concat(table.move(named, 1, #named, #parts + 1, parts), ", ") .. "}"
   end
   if not same(found, expected) then
     fail("%sfound %s, expected %s", where and where .. ": " or "", text(found), text(expected))

@@ -127,7 +127,8 @@ it("mr.sweep ends an interrupted worker and runs its trial again", function()
   local state, reason = third(folder)
   check(state == "killed" and reason:find "interrupted", reason)
   os.execute(("rm -rf %s/r.db*"):format(folder))
-  local id = sweeps.start(folder, "sweep.lua", "--oops idle --retry 1")
+  -- the trial may be given to the other worker before that worker notices its own interruption
+  local id = sweeps.start(folder, "sweep.lua", "--oops idle --retry 2")
   for _ = 1, 2000 do
     local log = folder .. "/r.db.files/study/worker_%d.log"
     local logs = sweeps.read(log:format(1)) .. sweeps.read(log:format(2))
