@@ -67,7 +67,7 @@ class UniformDraws {
 /// Returns a guess for the position, among a user's items, of the first one with more than `rank` unknown items below
 /// it: the exact position if the items were spread evenly.
 MR_HD inline int64_t guess_of(int64_t known, int64_t rank, int64_t all_items) {
-  return rank * known / (all_items - known);
+  return static_cast<int64_t>(static_cast<double>(rank * known) / static_cast<double>(all_items - known));
 }
 
 /// Returns how many of a user's items have at most `rank` unknown items below them. The search goes up or down from
@@ -101,7 +101,6 @@ struct InteractionRows {
   uint64_t step;
   int64_t* out;
 
-  MR_HD uint64_t step_of(int64_t r) const { return step + static_cast<uint64_t>(r / batch); }
   MR_HD int64_t* row(int64_t r) const { return out + r * (count + 1); }
   MR_HD Span<const int64_t> known_of(int64_t r) const {
     if (shared) return {known, 0};
@@ -113,9 +112,12 @@ struct InteractionRows {
     const int64_t user = users[r] - 1, begin = offsets[user];
     return {gaps + begin + user * padding, offsets[user + 1] - begin};
   }
-  MR_HD UniformDraws draws(int64_t r) const {
+  MR_HD UniformDraws draws(int64_t r) const { return draws(r, r / batch, r % batch); }
+  /// Returns the draws of pair r, which is number `place` of batch `batch_number`; both count from 0.
+  MR_HD UniformDraws draws(int64_t r, int64_t batch_number, int64_t place) const {
     const auto unknown = static_cast<uint64_t>(all_items - known_of(r).size);
-    return {key, step_of(r), shared ? 0 : static_cast<uint64_t>(before + r % batch), unknown};
+    const uint64_t row = shared ? 0 : static_cast<uint64_t>(before + place);
+    return {key, step + static_cast<uint64_t>(batch_number), row, unknown};
   }
 };
 

@@ -5,7 +5,6 @@
 #include <optional>
 #include <span>
 
-#include "kernels/core/rng.h"
 #include "kernels/core/threads.h"
 #include "runtime/data/adopted.h"
 #include "runtime/data/csv.h"
@@ -387,30 +386,6 @@ int64_t longest_of(const KeptUsers& kept) {
 }
 Tensor users_of(const KeptUsers& kept) { return Tensor::from(kept->users); }
 
-Tensor permutation(int64_t n, int64_t seed, const std::string& stream, int64_t lane) {
-  if (n < 0) throw ArgumentError("n", std::to_string(n) + ", expected 0 or more");
-  const Tensor numbers = Tensor::empty({n}, Dtype::int64);
-  int64_t* const order = numbers.span<int64_t>().data;
-  std::iota(order, order + n, 1);
-  const RandomKey key = random_key(static_cast<uint64_t>(seed), stream.c_str());
-  // Shuffles by swapping each entry with a random one. The positions of the random entries are drawn in blocks, on all
-  // threads, so that they can be prefetched from memory.
-  constexpr int64_t block = 65536, ahead = 16;
-  std::vector<int64_t> places(static_cast<size_t>(std::min(n, block)));
-  for (int64_t end = n; end > 0; end -= block) {
-    const int64_t begin = std::max<int64_t>(0, end - block);
-    cpu::parallel_each(end - begin, 1024, [&](int64_t k) {
-      const auto i = static_cast<uint64_t>(begin + k);
-      places[k] = static_cast<int64_t>(bounded(philox(key, i, static_cast<uint64_t>(lane)).low(), i + 1));
-    });
-    for (int64_t k = end - begin - 1; k >= 0; --k) {
-      if (k >= ahead) __builtin_prefetch(order + places[k - ahead], 1);
-      std::swap(order[begin + k], order[places[k]]);
-    }
-  }
-  return numbers;
-}
-
 }  // namespace
 
 using lua::op;
@@ -450,7 +425,6 @@ extern const lua::OpTable data_functions{
             "unrated_negatives", "positives, user, item, users",
             "A copy of `positives` whose negatives are drawn from items that the user has not rated."),
         op<&time_span>("time_span", "time", "The first and the last timestamp."),
-        op<&permutation>("permutation", "n, seed, stream, lane", "The numbers 1 to n in random order; int64."),
     }};
 extern const lua::OpTable positives_getters{
     lua::OpTable::getters,

@@ -99,6 +99,7 @@ namespace mr {
   ROW(booster_getters)       \
   ROW(model_file_functions)  \
   ROW(fingerprint_functions) \
+  ROW(permutation_functions) \
   ROW(store_functions)       \
   ROW(store_methods)         \
   ROW(http_functions)        \

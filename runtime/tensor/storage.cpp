@@ -8,12 +8,12 @@
 #include <limits>
 #include <mutex>
 #include <string>
-#include <sys/mman.h>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "kernels/core/block_size.h"
+#include "kernels/core/large_pages.h"
 #include "kernels/device/gpu.h"
 #include "runtime/tensor/available.h"
 
@@ -98,19 +98,6 @@ Blocks& blocks() {
   return *the_blocks;
 }
 
-/// Takes memory from the system, with huge pages for large blocks if the system supports them on request. Rows of large
-/// tables are read at random, and huge pages save TLB misses.
-void* from_system(int64_t size) noexcept {
-  constexpr int64_t large_page = int64_t{2} << 20;
-  if (size < large_page) return std::aligned_alloc(64, static_cast<size_t>(size));
-  void* data = nullptr;  // uses posix_memalign, because the size need not be a multiple of a huge page
-  if (posix_memalign(&data, large_page, static_cast<size_t>(size)) != 0) return nullptr;
-#if defined(MADV_HUGEPAGE)
-  static_cast<void>(madvise(data, static_cast<size_t>(size), MADV_HUGEPAGE));
-#endif
-  return data;
-}
-
 void* allocate_cpu(int64_t bytes) {
   // Linux overcommits memory. A large request is compared with the available memory, so that it fails here and not
   // later by a signal.
@@ -118,10 +105,10 @@ void* allocate_cpu(int64_t bytes) {
   const int64_t size = block_size(bytes);
   if (void* const kept = blocks().take(size)) return kept;
   ++fresh_storages;
-  void* data = from_system(size);
+  void* data = cpu::take_pages(size);
   if (data == nullptr) {
     blocks().release_all();
-    data = from_system(size);
+    data = cpu::take_pages(size);
   }
   if (data == nullptr) throw OutOfMemory(bytes, Device::cpu);
   return data;

@@ -21,7 +21,7 @@
 namespace mr {
 namespace {
 
-constexpr int64_t most_negatives = 1'000'000, most_items = (int64_t{1} << 31) - 1;
+constexpr int64_t most_negatives = 1'000'000, most_numbers = (int64_t{1} << 31) - 1;
 // largest number of negatives per pair for which each negative is searched on its own
 constexpr int64_t most_of_few = 32;
 static_assert(most_negatives < int64_t{1} << UniformDraws::draw_bits);
@@ -53,58 +53,51 @@ void write_items(const UniformDraws& draws, Span<const int32_t> gaps, int64_t co
 /// What with_negatives draws from: all interactions, and which of them are wanted.
 struct Wanted {
   UserItems table;
-  Tensor users, items, shapes, order;
+  Tensor shapes, order;
 
   int64_t count() const { return order.entries(); }
   /// Writes the users of the wanted interactions `first` to last - 1, their entries of `shapes` and their items, which
   /// are the first entries of rows of `width`.
   void write(int64_t first, int64_t last, int64_t width, int64_t* user, int64_t* shape, int64_t* rows) const {
-    const int64_t *const chosen = numbers(order), *const all_users = numbers(users), *const all_items = numbers(items);
+    constexpr int64_t rows_ahead = 32;
+    const int64_t *const chosen = numbers(order), *const of_user = numbers(shapes);
+    const UserItem* const pairs = table->pairs().data();
     for (int64_t r = first; r < last; ++r) {
-      const int64_t item = all_items[chosen[r] - 1];
-      user[r] = all_users[chosen[r] - 1];
-      check_range("users", user[r], table->all_users());
-      check_range("items", item, table->all_items);
-      shape[r] = numbers(shapes)[user[r] - 1];
-      rows[r * width] = item;
+      __builtin_prefetch(pairs + chosen[std::min(r + rows_ahead, count() - 1)] - 1);
+      const UserItem pair = pairs[chosen[r] - 1];
+      user[r] = pair.user;
+      shape[r] = of_user[pair.user - 1];
+      rows[r * width] = pair.item;
     }
   }
 
  private:
   static const int64_t* numbers(const Tensor& x) { return x.span<const int64_t>().data; }
-  static void check_range(const char* name, int64_t number, int64_t most) {
-    if (number >= 1 && number <= most) return;
-    throw ArgumentError(name, "has " + std::to_string(number) + ", expected 1 to " + std::to_string(most));
-  }
 };
+
+void check_numbers(const UserItemTable& table) {
+  for (const auto& [what, count] : {std::pair("items", table.all_items), std::pair("users", table.all_users())}) {
+    if (count > most_numbers)
+      throw ArgumentError(
+          "self", "has " + std::to_string(count) + " " + what + ", expected at most " + std::to_string(most_numbers));
+  }
+}
 
 void check_wanted(const Wanted& wanted, int64_t count, int64_t batch) {
   const UserItemTable& table = *wanted.table;
-  for (const auto& [name, x] : {std::pair("users", &wanted.users), std::pair("items", &wanted.items),
-                                std::pair("shapes", &wanted.shapes), std::pair("order", &wanted.order)}) {
+  check_numbers(table);
+  for (const auto& [name, x] : {std::pair("shapes", &wanted.shapes), std::pair("order", &wanted.order)}) {
     check::type(name, *x, Dtype::int64);
     if (x->device() != Device::cpu) throw ArgumentError(name, "is on another device, expected the CPU");
   }
-  if (wanted.items.entries() != wanted.users.entries())
-    throw ArgumentError("items", "has " + std::to_string(wanted.items.entries()) + " entries, but users has " +
-                                     std::to_string(wanted.users.entries()) + "; expected one item for each user");
   if (wanted.shapes.entries() != table.all_users())
     throw ArgumentError("shapes", std::to_string(wanted.shapes.entries()) + " entries, expected one for each of " +
                                       std::to_string(table.all_users()) + " users");
-  check::index("order", wanted.order, wanted.users.entries());
+  check::index("order", wanted.order, static_cast<int64_t>(table.pairs().size()));
   if (count < 1 || count > most_negatives)
     throw ArgumentError("count", std::to_string(count) + ", expected 1 to " + std::to_string(most_negatives) +
                                      " negatives for each item");
   if (batch < 1) throw ArgumentError("batch", std::to_string(batch) + ", expected 1 or more");
-  if (table.all_items > most_items)
-    throw ArgumentError(
-        "self", "has " + std::to_string(table.all_items) + " items, expected at most " + std::to_string(most_items));
-}
-
-void check_unseen(int64_t user, int64_t known, int64_t all_items) {
-  if (known < all_items) return;
-  throw ArgumentError("users", "has user " + std::to_string(user) + ", who has all " + std::to_string(all_items) +
-                                   " items, so that there is no negative");
 }
 
 /// The draws of a few negatives for each of several consecutive pairs. Their random bits are computed together.
@@ -122,8 +115,10 @@ class DrawsOfFew {
     count_ = pairs.count;
     draws_.clear();
     size_t n = 0;
-    for (int64_t r = first; r < last; ++r) {
-      draws_.push_back(pairs.draws(r));
+    int64_t batch = first / pairs.batch, place = first % pairs.batch;
+    for (int64_t r = first; r < last; ++r, ++place) {
+      if (place == pairs.batch) ++batch, place = 0;
+      draws_.push_back(pairs.draws(r, batch, place));
       for (int64_t k = 0; k < count_; k += 4, ++n) {
         blocks_[n] = draws_.back().block_of(k);
         steps_[n] = draws_.back().state().step;
@@ -233,8 +228,6 @@ Drawn drawn_here(const Wanted& wanted, InteractionRows pairs) {
     ComputedAhead::start(all.storage(), n, few ? DrawsOfFew::most_pairs(pairs.count) : 4,
                          [=](int64_t first, int64_t last) {
                            wanted.write(first, last, width, users, shapes, pairs.out);
-                           for (int64_t r = first; r < last; ++r)
-                             check_unseen(users[r], pairs.known_of(r).size, pairs.all_items);
                            (few ? write_few_negatives : write_many_negatives)(pairs, first, last);
                          });
   }
@@ -245,8 +238,6 @@ Drawn drawn_on_gpu(const Wanted& wanted, InteractionRows pairs) {
   const int64_t n = wanted.count();
   std::vector<int64_t> users(static_cast<size_t>(n)), shapes(users), items(users);
   wanted.write(0, n, 1, users.data(), shapes.data(), items.data());
-  for (int64_t r = 0; !pairs.shared && r < n; ++r)
-    check_unseen(users[r], wanted.table->count(users[r] - 1), pairs.all_items);
   const auto there = [](const std::vector<int64_t>& x) { return Tensor::from(x, Device::cuda); };
   const Tensor users_there = there(users), items_there = there(items),
                out = Tensor::empty({n * (pairs.count + 1)}, Dtype::int64, Device::cuda);
@@ -260,15 +251,15 @@ Drawn drawn_on_gpu(const Wanted& wanted, InteractionRows pairs) {
   return {out, users_there, Tensor::from(shapes)};
 }
 
-/// Returns for each of the interactions number order[1], order[2], ... a row: the item and `count` negatives, which are
-/// items that the user does not have. Also returns their users, and the entries of `shapes` of these users. The
-/// interactions are consecutive batches of `batch` pairs, for training step `step` and the steps after it. If each
-/// batch is only a part of a larger one, `before` is the number of pairs that precede this part. If `shared` is true,
-/// all pairs of a batch have the same negatives, drawn from all items. The result is the same on each device.
-Drawn with_negatives(const UserItems& self, const Tensor& users, const Tensor& items, const Tensor& shapes,
-                     const Tensor& order, int64_t count, bool shared, int64_t seed, int64_t step, int64_t before,
-                     int64_t batch, const std::string& where) {
-  const Wanted wanted{self, users, items, shapes, order};
+/// Returns for each of the interactions number order[1], order[2], ... (UserItemTable::pairs) a row: the item and
+/// `count` negatives, which are items that the user does not have. Also returns their users, and the entries of
+/// `shapes` of these users. The interactions are consecutive batches of `batch` pairs, for training step `step` and the
+/// steps after it. If each batch is only a part of a larger one, `before` is the number of pairs that precede this
+/// part. If `shared` is true, all pairs of a batch have the same negatives, drawn from all items. The result is the
+/// same on each device.
+Drawn with_negatives(const UserItems& self, const Tensor& shapes, const Tensor& order, int64_t count, bool shared,
+                     int64_t seed, int64_t step, int64_t before, int64_t batch, const std::string& where) {
+  const Wanted wanted{self, shapes, order};
   check_wanted(wanted, count, batch);
   const InteractionRows pairs{
       .users = {},
@@ -289,32 +280,18 @@ Drawn with_negatives(const UserItems& self, const Tensor& users, const Tensor& i
 }
 
 struct Interactions {
-  Tensor users, items;
+  int64_t count;
   Tensor counts;  // for each user of the table, the number of items
-  static constexpr auto fields =
-      lua::fields("users", &Interactions::users, "items", &Interactions::items, "counts", &Interactions::counts);
+  static constexpr auto fields = lua::fields("count", &Interactions::count, "counts", &Interactions::counts);
 };
 
-/// Returns all pairs of a user and an item of the user. Users who have every item are left out, because no negative can
+/// Counts the pairs of a user and an item of the user. Users who have every item are left out, because no negative can
 /// be drawn for them.
 Interactions interactions(const UserItems& self) {
-  const UserItemTable& table = *self;
-  const int64_t all_users = table.all_users();
-  std::vector<int64_t> counts(static_cast<size_t>(all_users)), starts;
-  int64_t total = 0;
-  for (int64_t u = 0; u < all_users; ++u) {
-    counts[u] = table.count(u);
-    starts.push_back(total);
-    if (counts[u] < table.all_items) total += counts[u];
-  }
-  const Tensor users = Tensor::empty({total}, Dtype::int64), items = Tensor::empty({total}, Dtype::int64);
-  int64_t *const of_users = users.span<int64_t>().data, *const of_items = items.span<int64_t>().data;
-  cpu::parallel_each(all_users, 64, [&](int64_t u) {
-    if (counts[u] == table.all_items) return;
-    std::fill_n(of_users + starts[u], counts[u], u + 1);
-    std::copy_n(table.items.begin() + table.offsets[u], counts[u], of_items + starts[u]);
-  });
-  return {users, items, Tensor::from(counts)};
+  check_numbers(*self);
+  std::vector<int64_t> counts(static_cast<size_t>(self->all_users()));
+  for (int64_t u = 0; u < self->all_users(); ++u) counts[u] = self->count(u);
+  return {static_cast<int64_t>(self->pairs().size()), Tensor::from(counts)};
 }
 
 }  // namespace
@@ -324,10 +301,9 @@ extern const lua::OpTable negatives_methods{
     lua::OpTable::methods,
     &lua::push_metatable<UserItems>,
     {op<&interactions>("interactions", "self",
-                       "All pairs of users and items, except those of users who have every item, and the number of "
-                       "items of each user."),
-     op<&with_negatives>("with_negatives",
-                         "self, users, items, shapes, order, count, shared, seed, step, before, batch, device",
+                       "Number of pairs of users and items, without those of users who have every item, and the number "
+                       "of items of each user."),
+     op<&with_negatives>("with_negatives", "self, shapes, order, count, shared, seed, step, before, batch, device",
                          "For each chosen pair of user and item, the item and `count` drawn items; also the pairs' "
                          "users, and entries of `shapes`; int64.")}};
 

@@ -1,7 +1,9 @@
 #include "runtime/data/interactions/user_items.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
+#include <utility>
 
 #include "kernels/core/threads.h"
 #include "kernels/models/negatives.h"
@@ -24,27 +26,80 @@ void check_users_and_items(const Tensor& users, const Tensor& items, const Lists
   check::index("items", items, all_items);
 }
 
-UserItems user_item_table(const std::vector<int64_t>& starts, std::vector<ItemGrade> by_user, int64_t all_items) {
-  const auto before = [](const ItemGrade& a, const ItemGrade& b) {
-    return a.first != b.first ? a.first < b.first : a.second > b.second;
-  };
-  const auto same = [](const ItemGrade& a, const ItemGrade& b) { return a.first == b.first; };
-  auto table = std::make_shared<UserItemTable>();
-  table->all_items = all_items;
-  table->items.reserve(by_user.size());
-  table->grades.reserve(by_user.size());
-  table->offsets.reserve(starts.size());
-  table->offsets.push_back(0);
-  for (size_t u = 0; u + 1 < starts.size(); ++u) {
-    cpu::check_interrupt();
-    const auto first = by_user.begin() + starts[u], last = by_user.begin() + starts[u + 1];
-    if (!std::is_sorted(first, last, before)) std::sort(first, last, before);
-    for (auto at = first, end = std::unique(first, last, same); at != end; ++at) {
-      table->items.push_back(at->first);
-      table->grades.push_back(at->second);
-    }
-    table->offsets.push_back(static_cast<int64_t>(table->items.size()));
+namespace {
+
+/// Sorts pairs of item and grade by item, and keeps the largest grade of each item.
+class ItemOrder {
+ public:
+  explicit ItemOrder(int64_t all_items) : all_items_(all_items) {}
+
+  /// Returns the end of the pairs that are kept.
+  ItemGrade* sort(ItemGrade* first, ItemGrade* last) {
+    const bool is_dense = all_items_ / word_bits <= most_words_per_pair * (last - first);
+    return is_dense ? by_marking(first, last) : by_comparing(first, last);
   }
+
+ private:
+  static constexpr int64_t word_bits = 64, most_words_per_pair = 8;
+
+  static ItemGrade* by_comparing(ItemGrade* first, ItemGrade* last) {
+    const auto before = [](const ItemGrade& a, const ItemGrade& b) {
+      return a.first != b.first ? a.first < b.first : a.second > b.second;
+    };
+    std::sort(first, last, before);
+    return std::unique(first, last, [](const ItemGrade& a, const ItemGrade& b) { return a.first == b.first; });
+  }
+
+  /// Marks the items in a bit set with a bit for each item, then reads it from first to last.
+  ItemGrade* by_marking(ItemGrade* first, ItemGrade* last) {
+    marks_.resize(static_cast<size_t>(all_items_ / word_bits + 1));
+    grades_.resize(static_cast<size_t>(all_items_) + 1);
+    for (const ItemGrade* at = first; at != last; ++at) {
+      const auto [item, grade] = *at;
+      uint64_t& word = marks_[item / word_bits];
+      const uint64_t bit = uint64_t{1} << (item % word_bits);
+      grades_[item] = (word & bit) != 0 ? std::max(grades_[item], grade) : grade;
+      word |= bit;
+    }
+    for (size_t w = 0; w < marks_.size(); ++w) {
+      for (uint64_t left = std::exchange(marks_[w], 0); left != 0; left &= left - 1) {
+        const int64_t item = static_cast<int64_t>(w) * word_bits + std::countr_zero(left);
+        *first++ = {item, grades_[item]};
+      }
+    }
+    return first;
+  }
+
+  int64_t all_items_;
+  std::vector<uint64_t> marks_;
+  std::vector<float> grades_;
+};
+
+}  // namespace
+
+UserItems user_item_table(const std::vector<int64_t>& starts, cpu::LargeVector<ItemGrade> by_user, int64_t all_items) {
+  auto table = std::make_shared<UserItemTable>();
+  const auto users = static_cast<int64_t>(starts.size()) - 1;
+  table->all_items = all_items;
+  table->offsets.assign(starts.size(), 0);
+  cpu::parallel(users, 64, [&](int64_t begin, int64_t end) {
+    ItemOrder order(all_items);
+    for (int64_t u = begin; u < end; ++u) {
+      cpu::check_interrupt();
+      ItemGrade* const first = by_user.data() + starts[u];
+      table->offsets[u + 1] = order.sort(first, by_user.data() + starts[u + 1]) - first;
+    }
+  });
+  std::partial_sum(table->offsets.begin(), table->offsets.end(), table->offsets.begin());
+  table->items.resize(static_cast<size_t>(table->offsets.back()));
+  table->grades.resize(table->items.size());
+  cpu::parallel_each(users, 64, [&](int64_t u) {
+    const ItemGrade* from = by_user.data() + starts[u];
+    for (int64_t i = table->offsets[u]; i < table->offsets[u + 1]; ++i, ++from) {
+      table->items[i] = from->first;
+      table->grades[i] = from->second;
+    }
+  });
   return table;
 }
 
@@ -173,7 +228,23 @@ const UserItemTensors& UserItemTable::on_gpu() const {
   return there_;
 }
 
-const std::vector<int32_t>& UserItemTable::gaps() const {
+const cpu::LargeVector<UserItem>& UserItemTable::pairs() const {
+  std::call_once(paired_, [this] {
+    std::vector<int64_t> starts{0};
+    for (int64_t u = 0; u < all_users(); ++u) starts.push_back(starts.back() + (count(u) < all_items ? count(u) : 0));
+    pairs_.resize(static_cast<size_t>(starts.back()));
+    cpu::parallel_each(all_users(), 64, [&](int64_t u) {
+      if (starts[u + 1] == starts[u]) return;
+      const auto own = items.begin() + offsets[u];
+      std::transform(own, own + count(u), pairs_.begin() + starts[u], [&](int64_t item) {
+        return UserItem{static_cast<int32_t>(u + 1), static_cast<int32_t>(item)};
+      });
+    });
+  });
+  return pairs_;
+}
+
+const cpu::LargeVector<int32_t>& UserItemTable::gaps() const {
   std::call_once(counted_, [this] {
     constexpr int64_t padding = cpu::gaps_padding;
     gaps_.assign(items.size() + static_cast<size_t>(all_users() * padding), std::numeric_limits<int32_t>::max());

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/core/large_pages.h"
 #include "runtime/lua/type_names.h"
 #include "runtime/tensor/lists.h"
 
@@ -16,6 +17,11 @@ namespace mr {
 /// A copy of a UserItemTable on the GPU.
 struct UserItemTensors {
   Tensor offsets, items;
+};
+
+/// A user and one of the user's items, counted from 1.
+struct UserItem {
+  int32_t user, item;
 };
 
 /// The items of each user: user u (from 0) has items[offsets[u]] .. items[offsets[u + 1] - 1], which are ascending and
@@ -32,19 +38,23 @@ struct UserItemTable {
   /// Returns the gaps of all users, made by the first call: for each of a user's items, the number of smaller items
   /// that the user does not have. The gaps of each user are followed by cpu::gaps_padding times the largest int32, so
   /// that those of user u begin at offsets[u] + u * cpu::gaps_padding.
-  const std::vector<int32_t>& gaps() const;
+  const cpu::LargeVector<int32_t>& gaps() const;
+  /// Returns all pairs of a user and an item of the user, made by the first call. Users who have every item are left
+  /// out, because they have no negatives. There are at most 2^31 - 1 users and items.
+  const cpu::LargeVector<UserItem>& pairs() const;
 
  private:
-  mutable std::once_flag copied_, counted_;
+  mutable std::once_flag copied_, counted_, paired_;
   mutable UserItemTensors there_;
-  mutable std::vector<int32_t> gaps_;
+  mutable cpu::LargeVector<int32_t> gaps_;
+  mutable cpu::LargeVector<UserItem> pairs_;
 };
 
 using UserItems = std::shared_ptr<const UserItemTable>;
 
 /// Makes a table of the items of each user. User u (from 0) has the pairs of item and grade by_user[starts[u]] to
 /// by_user[starts[u + 1] - 1], in any order. An item that occurs twice keeps the larger grade.
-UserItems user_item_table(const std::vector<int64_t>& starts, std::vector<std::pair<int64_t, float>> by_user,
+UserItems user_item_table(const std::vector<int64_t>& starts, cpu::LargeVector<std::pair<int64_t, float>> by_user,
                           int64_t all_items);
 
 /// Makes a table of the items of each user. `each` calls its argument, a function of user, item (both from 1) and
@@ -54,7 +64,7 @@ UserItems user_item_table(int64_t all_users, int64_t all_items, const Each& each
   std::vector<int64_t> starts(static_cast<size_t>(all_users) + 1, 0);
   each([&](int64_t user, int64_t, float) { ++starts[user]; });
   std::partial_sum(starts.begin(), starts.end(), starts.begin());
-  std::vector<std::pair<int64_t, float>> by_user(static_cast<size_t>(starts.back()));
+  cpu::LargeVector<std::pair<int64_t, float>> by_user(static_cast<size_t>(starts.back()));
   std::vector<int64_t> next = starts;
   each([&](int64_t user, int64_t item, float grade) { by_user[next[user - 1]++] = {item, grade}; });
   return user_item_table(starts, std::move(by_user), all_items);

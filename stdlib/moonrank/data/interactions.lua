@@ -47,9 +47,8 @@ function M.of(set, o)
   local table_of = core.user_items(lists, set.users:to("cpu"), set.items:to("cpu"), o.users, o.items)
   local found = table_of:interactions()
   local numbers, relevant = shapes_of(found.counts)
-  return setmetatable({ count = #found.users, users = o.users, _users = found.users, _items = found.items,
-    _table = table_of, _how = o, _numbers = numbers, _shapes = whole_lists.shapes(o.items, relevant), _lists = {},
-    _set = set }, Interactions)
+  return setmetatable({ count = found.count, users = o.users, _table = table_of, _how = o, _numbers = numbers,
+    _shapes = whole_lists.shapes(o.items, relevant), _lists = {}, _set = set }, Interactions)
 end
 
 -- Returns, for each user, an array of the items with which the user has interactions, in the order of the dataset.
@@ -129,8 +128,8 @@ local rows_of_block = 65536
 -- interactions. On the CPU, other threads compute the rows before they are read.
 local function block_of(self, order, first, count, size, before, step, device)
   local how = self._how
-  local drawn = self._table:with_negatives(self._users, self._items, self._numbers, order:narrow(1, first, count),
-    how.negatives, how.shared, how.seed, step, before, size, device)
+  local drawn = self._table:with_negatives(self._numbers, order:narrow(1, first, count), how.negatives, how.shared,
+    how.seed, step, before, size, device)
   return { first = first, count = count, users = drawn.users, numbers = drawn.shapes, rows = drawn.rows }
 end
 

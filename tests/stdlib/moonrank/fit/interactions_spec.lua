@@ -344,8 +344,7 @@ describe("mr.fit of interactions", function()
     for _, all in ipairs{ 200, 2 ^ 32 // 3 + 2 } do
       local known = core.user_items(lists, users, tensor, 1, math.tointeger(all))
       local function drawn(count)
-        return known:with_negatives(users, tensor:narrow(1, 1, 1), users, users, count, false, 5, 3, 0, 1,
-          "cpu").rows:totable()
+        return known:with_negatives(users, users, count, false, 5, 3, 0, 1, "cpu").rows:totable()
       end
       local few, many = drawn(32), drawn(1000)
       equal(table.move(many, 1, 33, 1, {}), few)
