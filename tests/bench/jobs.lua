@@ -2,7 +2,9 @@
 -- goals for the ratio of times. A job has these fields:
 --   name      its name for the option --jobs
 --   workload  a function that makes the text of the job's row from its options
---   quick, usual, full   options for three sizes of the work; `full` is missing if `usual` is the largest size
+--   quick, usual, full   options for three sizes of the work; a size that is missing is not measured. With the option
+--             `cold`, Moonrank does not work once before its first turn. A program is killed after `minutes` (default
+--             30)
 --   work      a function of the options that returns a function without arguments: the work of one turn. Setup is not
 --             timed
 --   input     optional: writes the input of Moonrank and the peers to the file `path` of the options, and may set
@@ -95,26 +97,32 @@ local function network(o)
   local optimizer = mr.optim.adam{ lr = 0.001 }
   return function()
     mr.fit{ model = model, loss = mr.losses[o.loss](), train = train, optimizer = optimizer, batch = o.batch,
-      epochs = 1, progress = false }
+      epochs = o.epochs, progress = false }
   end
 end
 
 for _, loss in ipairs{ "ndcg", "lambdarank" } do
   local function size(count)
-    return { loss = loss, queries = count, rows = 120, features = 136, batch = 16 }
+    -- forward and by the weights in each layer, by the inputs in all layers but the first
+    local of_row = 2 * 136 * 256 + 3 * 256 * 128 + 3 * 128
+    return { loss = loss, queries = count, rows = 120, features = 136, batch = 16, epochs = 3,
+      multiply_adds = 3 * count * 120 * of_row }
   end
   local peers = { { program = "PyTorch, compiled", words = "network.py compiled", goal = 2 },
     { program = "PyTorch, eager", words = "network.py eager", goal = 2 },
     { program = "PyTorch without a loss", words = "network.py mean", note = "the mean score as loss" },
-    { program = "the matrix products", words = "network.py products", goal = 1 / 1.2 } }
+    { program = "the matrix products", words = "network.py products", goal = 1 / 1.2 },
+    { program = "the arithmetic", words = "limits.cpp arithmetic" } }
   job{ name = "network_" .. loss, quick = size(16), usual = size(336), work = network, peers = peers,
     workload = function(o)
-      return ("network 136-256-128-1, %s, epoch of %d rows"):format(loss, o.queries * o.rows)
+      return ("network 136-256-128-1, %s, %d epochs of %d rows"):format(loss, o.epochs, o.queries * o.rows)
     end }
 end
 
 local function size_of_trees(count, trees) return { queries = count, rows = 120, features = 136, trees = trees } end
-job{ name = "trees", quick = size_of_trees(20, 2), usual = size_of_trees(500, 10), full = size_of_trees(10000, 100),
+local largest = size_of_trees(10000, 100)
+largest.cold, largest.minutes = "yes", 120
+job{ name = "trees", quick = size_of_trees(20, 2), usual = size_of_trees(500, 10), full = largest,
   workload = function(o)
     return ("LambdaMART, %d trees of %d rows, %d features"):format(o.trees, o.queries * o.rows, o.features)
   end,
@@ -128,7 +136,7 @@ job{ name = "trees", quick = size_of_trees(20, 2), usual = size_of_trees(500, 10
   peers = { { program = "XGBoost", words = "boosting.py xgboost", goal = 1 / 1.05, note = "its own rank:ndcg" },
     { program = "LightGBM", words = "boosting.py lightgbm", goal = 1 / 1.05, note = "its own lambdarank" },
     { program = "moonrank, the objective", words = "native.lua objective", note = "at most 0.05 is the goal" } } }
-job{ name = "objective", quick = size_of_trees(20, 2), usual = size_of_trees(500, 10), full = size_of_trees(10000, 100),
+job{ name = "objective", quick = size_of_trees(20, 2), usual = size_of_trees(500, 10), full = largest,
   workload = function(o)
     return ("LambdaRank's derivatives for %d trees, %d rows"):format(o.trees, o.queries * o.rows)
   end,
@@ -284,9 +292,9 @@ job{ name = "letor", quick = { queries = 10, rows = 20, features = 30 },
 job{ name = "long_list", quick = { rows = 20000 }, usual = { rows = 222472 },
   workload = function(o) return ("smooth AP and its derivative, one list of %d rows"):format(o.rows) end,
   work = function(o)
-    local relevance, loss = {}, mr.losses.ap()
-    for i = 1, o.rows do relevance[i] = i % 2 end
-    local lists = mr.lists{ relevance = mr.tensor(relevance), sizes = { o.rows } }
+    local loss = mr.losses.ap()
+    local relevance = core.uniform({ o.rows }, 0, 2, 1, "relevance", "float64", "cpu"):long():double()
+    local lists = mr.lists{ relevance = relevance, sizes = { o.rows } }
     local scores = mr.normal({ o.rows }, { seed = 1 }):requires_grad()
     return function()
       scores:zero_grad()
@@ -296,17 +304,20 @@ job{ name = "long_list", quick = { rows = 20000 }, usual = { rows = 222472 },
   peers = { { program = "std::sort", words = "limits.cpp sort", goal = 1, note = "the scores alone" },
     { program = "torchsort", words = "soft_rank.py torchsort", goal = 10, note = "soft ranks alone" } } }
 
+local function sweep(o)
+  return function()
+    local store = os.tmpname()
+    os.remove(store)
+    mr.sweep{ name = "empty", store = store .. ".db", workers = 0, progress = false,
+      space = { i = mr.range(1, o.trials) }, run = function() return 0 end }
+    os.execute(("rm -f '%s'*"):format(store))
+  end
+end
+
+local function sweep_words(o) return ("a study of %d empty trials"):format(o.trials) end
 job{ name = "sweep", quick = { trials = 50 }, usual = { trials = 2000 }, full = { trials = 10000 },
-  workload = function(o) return ("a study of %d empty trials"):format(o.trials) end,
-  work = function(o)
-    return function()
-      local store = os.tmpname()
-      os.remove(store)
-      mr.sweep{ name = "empty", store = store .. ".db", workers = 0, progress = false,
-        space = { i = mr.range(1, o.trials) }, run = function() return 0 end }
-      os.execute(("rm -f '%s'*"):format(store))
-    end
-  end,
+  workload = sweep_words, work = sweep,
   peers = { { program = "Optuna", words = "study.py optuna", goal = 10, note = "journal file, random sampler" } } }
+job{ name = "long_sweep", full = { trials = 100000, cold = "yes" }, workload = sweep_words, work = sweep }
 
 return jobs

@@ -75,7 +75,7 @@ end
 local started = 0
 local function start(words, options)
   started = started + 1
-  return turns.start(command_of(words, options), ("%s/%d"):format(temporary.path, started))
+  return turns.start(command_of(words, options), ("%s/%d"):format(temporary.path, started), options.minutes)
 end
 
 -- Returns a program's times by the clock that the run was started with (wall or CPU time), then by the other clock.

@@ -17,9 +17,9 @@ local function work(name, title, make) works[name], names[#names + 1] = { title 
 
 -- Number of epochs of these jobs of jobs.lua. It is larger than in native.lua, so that the setup of a training run does
 -- not count.
-local epochs_of_jobs = { bpr = 6, squared_error = 10 }
+local epochs_of_jobs = { bpr = 6, squared_error = 10, network_ndcg = 3, network_lambdarank = 3 }
 for _, job in ipairs(dofile(bench.folder .. "jobs.lua")) do
-  if job.name ~= "sweep" and job.name ~= "trees" then
+  if job.usual and job.name ~= "sweep" and job.name ~= "trees" then
     local function options(quick)
       local o = {}
       for key, value in pairs(quick and job.quick or job.usual) do o[key] = value end

@@ -8,8 +8,6 @@ local M = {}
 local Program = {}
 Program.__index = Program
 
-local minutes = 30  -- a program is killed after so many minutes since its start, waiting included
-
 -- Returns the last unindented line of a file, such as "ValueError: ...", cut to 100 bytes.
 local function reason_in(path)
   local last
@@ -18,8 +16,10 @@ local function reason_in(path)
 end
 
 ---Starts a program, and returns it when it is ready for its first turn. `path` is for its files: a pipe for what it is
----told, and its errors. A program that fails has the field `reason`, and takes no turns.
-function M.start(command, path)
+---told, and its errors. A program that fails has the field `reason`, and takes no turns. It is killed `minutes` after
+---its start (30 if nil), waiting included.
+function M.start(command, path, minutes)
+  minutes = minutes or 30
   local orders, errors = path .. ".orders", path .. ".errors"
   os.remove(orders)
   assert(os.execute(("mkfifo '%s'"):format(orders)))
@@ -29,6 +29,7 @@ function M.start(command, path)
   local from = assert(io.popen(("timeout --foreground %d %s <'%s' 2>'%s'"):format(60 * minutes, command, orders,
     errors)))
   local self = setmetatable({ to = to, from = from, errors = errors, wall = {}, cpu = {} }, Program)
+  self.minutes = minutes
   repeat
     local line = from:read "l"
     if not line then return self:_fail() end
@@ -40,8 +41,8 @@ function Program:_fail()
   core.check_interrupt()
   local _, _, status = self.from:close()
   self.to:close()
-  self.reason = "failed: "
-    .. (status == 124 and ("ended after %d minutes"):format(minutes) or reason_in(self.errors) or "status " .. status)
+  self.reason = "failed: " .. (status == 124 and ("ended after %d minutes"):format(self.minutes)
+    or reason_in(self.errors) or "status " .. status)
   return self
 end
 

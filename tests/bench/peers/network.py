@@ -1,6 +1,6 @@
-"""An epoch of a network 136-256-128-1 on made-up queries of 120 rows by PyTorch, in batches of lists: with smooth nDCG
+"""Epochs of a network 136-256-128-1 on made-up queries of 120 rows by PyTorch, in batches of lists: with smooth nDCG
 or LambdaRank (as in training_loop.py), eager or compiled, with the mean score as loss, or only its matrix products.
-Usage: network.py products|mean|eager|compiled loss=ndcg queries=336 rows=120 batch=16"""
+Usage: network.py products|mean|eager|compiled loss=ndcg queries=336 rows=120 batch=16 epochs=3"""
 import turns  # noqa: I001 (sets the number of threads first)
 import torch
 import training_loop
@@ -47,4 +47,9 @@ def products():
                     torch.mm(hidden[i + 1], layer.weight)
 
 
-turns.take(products if mode == "products" else epoch)
+def work():
+    for _ in range(o["epochs"]):
+        (products if mode == "products" else epoch)()
+
+
+turns.take(work)
