@@ -221,7 +221,7 @@ Tensor Lists::take_rows(const Tensor& x, const std::vector<int64_t>& lists) cons
     const int64_t row_bytes = x.shape().stride(0) * size_of(x.dtype());
     const auto* const from = static_cast<const char*>(x.host_bytes());
     auto* const to = static_cast<char*>(out.raw());
-    constexpr double nanoseconds_of_byte = 0.125;  // estimated
+    constexpr double nanoseconds_of_byte = 0.05;  // measured in caches
     const auto count = static_cast<int64_t>(lists.size());
     const double time = nanoseconds_of_byte * static_cast<double>(starts.back() * row_bytes);
     cpu::parallel_each(count, cpu::tasks_of_piece(count, time), [&](int64_t i) {

@@ -1,11 +1,13 @@
 // Measures the limits of one core: bytes copied per second (read and written); divisions and fused multiply-adds per
-// second in single precision, eight at a time (AVX2); and the time to read or change a random row of 32 to 96 numbers
-// in tables of several sizes.
+// second in single precision, eight at a time (AVX2); the time to read or change a random row of 32 to 96 numbers in
+// tables of several sizes; and the time of two threads to change rows that the same or the other thread changed last.
+#include <atomic>
 #include <benchmark/benchmark.h>
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
 #include <sys/mman.h>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -78,6 +80,45 @@ void sizes(benchmark::internal::Benchmark* of) {
 BENCHMARK_TEMPLATE(limit_row, 0, false)->Apply(&sizes);
 BENCHMARK_TEMPLATE(limit_row, 8, false)->Apply(&sizes);
 BENCHMARK_TEMPLATE(limit_row, 8, true)->Apply(&sizes);
+
+/// Two threads change one half of the rows each in every round, in random order. If `swaps` is true, the halves
+/// alternate, so that a thread changes rows that the other one changed last, which move from cache to cache.
+void limit_two_threads(benchmark::State& state, bool swaps) {
+  const Rows half(static_cast<size_t>(state.range(0)) / 2, 32), other_half(static_cast<size_t>(state.range(0)) / 2, 32);
+  std::atomic<uint64_t> begun{0}, ended{0};
+  const auto change = [&](uint64_t round, uint64_t thread) {
+    const Rows& rows = (thread + (swaps ? round : 0)) % 2 == 0 ? half : other_half;
+    for (size_t i = 0; i < rows.count; ++i) {
+      const float* const next = rows.table + rows.order[i + 8 < rows.count ? i + 8 : 0] * rows.width;
+      for (size_t c = 0; c < rows.width; c += line) __builtin_prefetch(next + c, 1);
+      float* const row = rows.table + rows.order[i] * rows.width;
+      for (size_t c = 0; c < rows.width; ++c) row[c] = row[c] * 0.5F + 1;
+    }
+  };
+  constexpr uint64_t last = UINT64_MAX;
+  std::thread other([&] {
+    for (uint64_t round = 1;; ++round) {
+      uint64_t now = 0;
+      while ((now = begun.load(std::memory_order_acquire)) < round) {
+      }
+      if (now == last) return;
+      change(round, 1);
+      ended.store(round, std::memory_order_release);
+    }
+  });
+  uint64_t round = 0;
+  for (auto _ : state) {
+    begun.store(++round, std::memory_order_release);
+    change(round, 0);
+    while (ended.load(std::memory_order_acquire) < round) {
+    }
+  }
+  begun.store(last, std::memory_order_release);
+  other.join();
+  state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(half.count + other_half.count));
+}
+BENCHMARK_CAPTURE(limit_two_threads, own_rows, false)->Arg(256)->Arg(1024)->UseRealTime();
+BENCHMARK_CAPTURE(limit_two_threads, rows_of_the_other, true)->Arg(256)->Arg(1024)->UseRealTime();
 
 #if defined(__x86_64__)
 typedef float Lanes __attribute__((vector_size(32)));  // NOLINT: the attribute needs typedef

@@ -112,8 +112,9 @@ local function ratio_of(ours, peer)
   return #ratios > 0 and bench.spread_of(ratios).median or nil
 end
 
--- Measures one job of jobs.lua at one size: Moonrank in turn with each program that it is compared with.
-local function measure(job, size)
+-- Measures one job of jobs.lua at one of its sizes: Moonrank in turn with each program that it is compared with.
+local function measure(job, name_of_size)
+  local size = job[name_of_size]
   local o = { table.unpack(size) }
   for name, value in pairs(size) do o[name] = value end
   if job.input then
@@ -124,6 +125,7 @@ local function measure(job, size)
   local peers = {}
   for _, peer in ipairs(job.peers or {}) do
     local is_left_out = os.getenv "MOONRANK_PEERS" == "none" or size.alone or left_out[peer.program]
+      or peer.takes_hours and name_of_size == "full"
     peers[#peers + 1] = not is_left_out and peer or nil
   end
   for i, peer in ipairs(peers) do
@@ -151,7 +153,7 @@ for _, job in ipairs(jobs) do
   for _, size in ipairs{ args.quick and "quick" or "usual", args.full and "full" or nil } do
     if chosen[job.name] and job[size] then
       io.stderr:write(("%s, %s size\n"):format(job.name, size))
-      measure(job, job[size])
+      measure(job, size)
     end
   end
 end
