@@ -69,8 +69,10 @@ function M.equal(found, expected, where)
     for k in pairs(b) do if a[k] == nil then return false end end
     return true
   end
+  local told = {}  -- tables, each of which is printed once
   local function text(v)
-    if type(v) ~= "table" then return tostring(v) end
+    if type(v) ~= "table" or told[v] or getmetatable(v) then return tostring(v) end
+    told[v] = true
     local parts, named = {}, {}
     for i, each in ipairs(v) do parts[i] = text(each) end
     for k, each in pairs(v) do

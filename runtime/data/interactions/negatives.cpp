@@ -54,25 +54,26 @@ void write_items(const UniformDraws& draws, Span<const int32_t> gaps, int64_t co
 struct Wanted {
   UserItems table;
   Tensor shapes, order;
+  // the numbers of both tensors: a thread that computes rows ahead must not make tensors compute theirs
+  const int64_t *of_user = shapes.span<const int64_t>().data, *chosen = order.span<const int64_t>().data;
 
   int64_t count() const { return order.entries(); }
   /// Writes the users of the wanted interactions `first` to last - 1, their entries of `shapes` and their items, which
   /// are the first entries of rows of `width`.
   void write(int64_t first, int64_t last, int64_t width, int64_t* user, int64_t* shape, int64_t* rows) const {
     constexpr int64_t rows_ahead = 32;
-    const int64_t *const chosen = numbers(order), *const of_user = numbers(shapes);
-    const UserItem* const pairs = table->pairs().data();
+    const cpu::LargeVector<UserItem>& pairs = table->pairs();
     for (int64_t r = first; r < last; ++r) {
-      __builtin_prefetch(pairs + chosen[std::min(r + rows_ahead, count() - 1)] - 1);
-      const UserItem pair = pairs[chosen[r] - 1];
+      __builtin_prefetch(pairs.data() + chosen[std::min(r + rows_ahead, count() - 1)] - 1);
+      const auto at = static_cast<uint64_t>(chosen[r] - 1);
+      // `order` was checked before, but the caller may have changed it since
+      if (at >= pairs.size()) throw ArgumentError("order", "has changed, and has numbers that are not of interactions");
+      const UserItem pair = pairs[at];
       user[r] = pair.user;
       shape[r] = of_user[pair.user - 1];
       rows[r * width] = pair.item;
     }
   }
-
- private:
-  static const int64_t* numbers(const Tensor& x) { return x.span<const int64_t>().data; }
 };
 
 void check_numbers(const UserItemTable& table) {
@@ -83,17 +84,16 @@ void check_numbers(const UserItemTable& table) {
   }
 }
 
-void check_wanted(const Wanted& wanted, int64_t count, int64_t batch) {
-  const UserItemTable& table = *wanted.table;
+void check_wanted(const UserItemTable& table, const Tensor& shapes, const Tensor& order, int64_t count, int64_t batch) {
   check_numbers(table);
-  for (const auto& [name, x] : {std::pair("shapes", &wanted.shapes), std::pair("order", &wanted.order)}) {
+  for (const auto& [name, x] : {std::pair("shapes", &shapes), std::pair("order", &order)}) {
     check::type(name, *x, Dtype::int64);
     if (x->device() != Device::cpu) throw ArgumentError(name, "is on another device, expected the CPU");
   }
-  if (wanted.shapes.entries() != table.all_users())
-    throw ArgumentError("shapes", std::to_string(wanted.shapes.entries()) + " entries, expected one for each of " +
+  if (shapes.entries() != table.all_users())
+    throw ArgumentError("shapes", std::to_string(shapes.entries()) + " entries, expected one for each of " +
                                       std::to_string(table.all_users()) + " users");
-  check::index("order", wanted.order, static_cast<int64_t>(table.pairs().size()));
+  check::index("order", order, static_cast<int64_t>(table.pairs().size()));
   if (count < 1 || count > most_negatives)
     throw ArgumentError("count", std::to_string(count) + ", expected 1 to " + std::to_string(most_negatives) +
                                      " negatives for each item");
@@ -259,8 +259,8 @@ Drawn drawn_on_gpu(const Wanted& wanted, InteractionRows pairs) {
 /// same on each device.
 Drawn with_negatives(const UserItems& self, const Tensor& shapes, const Tensor& order, int64_t count, bool shared,
                      int64_t seed, int64_t step, int64_t before, int64_t batch, const std::string& where) {
+  check_wanted(*self, shapes, order, count, batch);
   const Wanted wanted{self, shapes, order};
-  check_wanted(wanted, count, batch);
   const InteractionRows pairs{
       .users = {},
       .items = {},

@@ -35,18 +35,21 @@ class ItemOrder {
 
   /// Returns the end of the pairs that are kept.
   ItemGrade* sort(ItemGrade* first, ItemGrade* last) {
-    const bool is_dense = all_items_ / word_bits <= most_words_per_pair * (last - first);
-    return is_dense ? by_marking(first, last) : by_comparing(first, last);
+    const bool is_dense = all_items_ <= std::min(most_items, most_items_per_pair * (last - first));
+    return is_dense && !std::is_sorted(first, last, &before) ? by_marking(first, last) : by_comparing(first, last);
   }
 
  private:
-  static constexpr int64_t word_bits = 64, most_words_per_pair = 8;
+  static constexpr int64_t word_bits = 64;
+  /// Marking takes longer than comparing in larger catalogues, or where users have fewer of all items.
+  static constexpr int64_t most_items = int64_t{1} << 20, most_items_per_pair = 32;
+
+  static bool before(const ItemGrade& a, const ItemGrade& b) {
+    return a.first != b.first ? a.first < b.first : a.second > b.second;
+  }
 
   static ItemGrade* by_comparing(ItemGrade* first, ItemGrade* last) {
-    const auto before = [](const ItemGrade& a, const ItemGrade& b) {
-      return a.first != b.first ? a.first < b.first : a.second > b.second;
-    };
-    std::sort(first, last, before);
+    if (!std::is_sorted(first, last, &before)) std::sort(first, last, &before);
     return std::unique(first, last, [](const ItemGrade& a, const ItemGrade& b) { return a.first == b.first; });
   }
 
@@ -231,6 +234,7 @@ const UserItemTensors& UserItemTable::on_gpu() const {
 const cpu::LargeVector<UserItem>& UserItemTable::pairs() const {
   std::call_once(paired_, [this] {
     std::vector<int64_t> starts{0};
+    starts.reserve(offsets.size());
     for (int64_t u = 0; u < all_users(); ++u) starts.push_back(starts.back() + (count(u) < all_items ? count(u) : 0));
     pairs_.resize(static_cast<size_t>(starts.back()));
     cpu::parallel_each(all_users(), 64, [&](int64_t u) {

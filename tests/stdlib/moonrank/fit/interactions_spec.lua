@@ -319,13 +319,11 @@ describe("mr.fit of interactions", function()
     local lists = mr.lists{ { 1, 1, 1 }, { 1 } }
     local items = mr.tensor({ 2, 9, 40, 7 }, { dtype = "int64" })
     local table_of = core.user_items(lists, mr.tensor({ 1, 2 }, { dtype = "int64" }), items, 2, 41)
-    local users = mr.tensor({ 1, 2, 1, 1 }, { dtype = "int64" })
     for _, count in ipairs{ 1, 31, 32, 33, 1000 } do
       for _, shared in ipairs{ false, true } do
         local function drawn(device)
           local all = core.arange(1, 4, 1, "int64", "cpu")
-          local found = table_of:with_negatives(users:to("cpu"), items:to("cpu"), all:narrow(1, 1, 2), all, count,
-            shared, 5, 3, 0, 2, device)
+          local found = table_of:with_negatives(all:narrow(1, 1, 2), all, count, shared, 5, 3, 0, 2, device)
           return { found.rows:totable(), found.users:totable(), found.shapes:totable() }
         end
         equal(drawn("cuda"), drawn("cpu"))
@@ -350,6 +348,19 @@ describe("mr.fit of interactions", function()
       equal(table.move(many, 1, 33, 1, {}), few)
       for d = 2, 1001 do check(not distinct[many[d]] and many[d] >= 1 and many[d] <= all) end
     end
+  end)
+
+  it("names an order of interactions that was changed before its rows were drawn", function()
+    local items = mr.tensor({ 2, 9 }, { dtype = "int64" })
+    local known = core.user_items(mr.lists{ { 1, 1 } }, mr.tensor({ 1 }, { dtype = "int64" }), items, 1, 41)
+    local order = mr.tensor({ 1, 2 }, { dtype = "int64" })
+    local threads = core.threads()
+    core.threads(1)
+    local found = known:with_negatives(mr.tensor({ 1 }, { dtype = "int64" }), order, 3, false, 5, 1, 0, 2, "cpu")
+    core.snapshot(mr.tensor({ 1 << 40, -5 }, { dtype = "int64" }), order)
+    local ok, message = pcall(found.rows.totable, found.rows)
+    core.threads(threads)
+    check(not ok and message:find "order" and message:find "changed", message)
   end)
 
   it("trains on a GPU as on the CPU", function()
