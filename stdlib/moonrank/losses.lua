@@ -116,6 +116,9 @@ for name in pairs(M) do losses[name] = true end
 ---Means of a loss of pairs leave out lists whose grades are all equal; means of a loss of rows leave out
 ---only lists without rows. Under a bound, both also leave out lists on which no ordering changes
 ---`metric`. Inside the functions, relevance has the dtype of the scores or ranks.
+---
+---A loss of pairs stores the pairs of unequal grades, 20 bytes for each: those of the batch, or on the
+---CPU only of the longest list if there are many. The library's own losses store no pairs.
 ---@param name string
 ---@param definition mr.losses.Definition
 ---@return fun(options?: mr.losses.Options): mr.Loss  mr.losses[name]

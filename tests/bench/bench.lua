@@ -174,9 +174,9 @@ function M.write(title, rows, csv, where, columns, formats)
   return text
 end
 
----Prints the rows, and writes them where a file is named.
-function M.finish(title, rows, csv, columns, formats)
-  io.write(M.write(title, rows, csv, M.where(), columns, formats))
+---Prints the rows, and writes them where a file is named. `versions` are those of the compared programs.
+function M.finish(title, rows, csv, columns, formats, versions)
+  io.write(M.write(title, rows, csv, M.where() .. (versions and ", " .. versions or ""), columns, formats))
 end
 
 -- Splits a line of comma-separated values into its fields. Quotes inside fields are not supported.

@@ -33,7 +33,7 @@ local args = bench.args{
   jobs = { default = names, choices = names, help = "which jobs are measured" },
   without = { default = { "none" }, help = "peers that are left out, such as recometrics" },
   quick = { default = false, help = "small sizes and two turns" },
-  full = { default = false, help = "the largest sizes, too: hours" },
+  full = { default = false, help = "the largest sizes, too: an hour" },
   turns = { default = 5, help = "turns of a peer and of ours; the median counts" },
   seconds = { default = 120, help = "no further turns of a pair are begun after so many seconds" },
 }
@@ -124,20 +124,20 @@ local function measure(job, name_of_size)
   local ours, found = start("native.lua " .. job.name, o), {}
   local peers = {}
   for _, peer in ipairs(job.peers or {}) do
-    local is_left_out = os.getenv "MOONRANK_PEERS" == "none" or size.alone or left_out[peer.program]
-      or peer.takes_hours and name_of_size == "full"
+    local is_left_out = os.getenv "MOONRANK_PEERS" == "none" or left_out[peer.program]
     peers[#peers + 1] = not is_left_out and peer or nil
   end
   for i, peer in ipairs(peers) do
+    local why = size.alone or name_of_size == "full" and peer.left_out
     local own = { table.unpack(o) }
     for _, more in ipairs{ o, peer.options or {} } do
       for name, value in pairs(more) do own[name] = value end
     end
-    local program = start(peer.words, own)
-    found[i] = { program, ratio_of(ours, program) }
-    program:stop()
+    local program = why and { wall = {}, cpu = {}, reason = "left out: " .. why } or start(peer.words, own)
+    found[i] = { program, not why and ratio_of(ours, program) or nil }
+    if not why then program:stop() end
   end
-  if #found == 0 then ours:turn() end
+  if #ours.wall == 0 then ours:turn() end
   ours:stop()
   local workload = job.workload(o)
   add(workload, ours, "moonrank", #ours.wall > 0 and 1 or nil)
@@ -158,4 +158,6 @@ for _, job in ipairs(jobs) do
   end
 end
 
-bench.finish("Jobs beside native programs, one thread.", rows, args.csv, columns, formats)
+if #rows == 0 then error("native.lua: the chosen jobs have only the full size; pass --full", 0) end
+local versions = os.getenv "MOONRANK_PEERS" ~= "none" and bench.peer_lines("versions.py")[1]
+bench.finish("Jobs beside native programs, one thread.", rows, args.csv, columns, formats, versions)

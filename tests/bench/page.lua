@@ -72,6 +72,12 @@ local function ms_text(ms) return ms and ((ms >= 100 and "%.0f" or "%.3g"):forma
 local optimizers = { sgd = "SGD", momentum = "SGD, momentum", adagrad = "Adagrad", adam = "Adam", adamw = "AdamW",
   rmsprop = "RMSProp", rmsprop_momentum = "RMSProp, momentum" }
 
+-- Number of cache lines that a step reads and changes for each row of 32 numbers, of the optimizers whose steps change
+-- only rows with a gradient; nanoseconds of a line in a large table, beyond the time in a small one; rows of a step.
+local lines_of = { SGD = 2, Adagrad = 4, ["SGD, weight decay"] = 5, ["SGD, momentum"] = 7,
+  ["SGD, momentum, weight decay"] = 7, RMSProp = 7, ["RMSProp, momentum"] = 9, Adam = 9, AdamW = 9 }
+local ns_of_line, rows_of_step = 15, 2048
+
 -- Returns a Markdown table: milliseconds of an optimizer's step with 5,000 and with 500,000 items, and their ratio.
 local function steps_table()
   local rows, of = {}, {}
@@ -84,9 +90,17 @@ local function steps_table()
     end
     table.insert(of[name], tonumber(row[4]))
   end
-  for _, row in ipairs(rows) do row[4] = bench.ratio_text(row[3] / row[2]) end
-  local columns = { "optimizer", "ms, 5,000 items", "ms, 500,000 items", "ratio" }
-  local made = mr.table{ columns = columns, rows = rows, formats = { [columns[2]] = "%.2f", [columns[3]] = "%.2f" } }
+  for _, row in ipairs(rows) do
+    local small, large = row[2], row[3]
+    row[4] = bench.ratio_text(large / small)
+    local lines = lines_of[row[1]]
+    row[5], row[6] = lines or "all rows", (large - small) * 1e6 / rows_of_step
+    row[7] = lines and bench.ratio_text(1 + lines * ns_of_line * rows_of_step / (small * 1e6)) or ""
+  end
+  local columns = { "optimizer", "ms, 5,000 items", "ms, 500,000 items", "ratio", "lines of a row", "ns a row more",
+    "ratio by lines" }
+  local formats = { [columns[2]] = "%.2f", [columns[3]] = "%.2f", ["ns a row more"] = "%.0f" }
+  local made = mr.table{ columns = columns, rows = rows, formats = formats }
   return measured "steps" .. made:to_markdown()
 end
 
@@ -97,11 +111,11 @@ local function native_table()
   for _, row in ipairs(bench.read(io.lines(args.folder .. "/native.csv"))) do
     local ratio = tonumber(row[7])
     rows[#rows + 1] = { row[1] ~= last and row[1] or "", row[2], ms_text(tonumber(row[4])),
-      ratio and bench.ratio_text(ratio) or "-", tonumber(row[10]) or "-",
-      row[8]:find "^failed" and "could not be installed" or row[8] }
+      ratio and bench.ratio_text(ratio) or "-", row[11] or "", tonumber(row[10]) or "-",
+      row[8]:find "^failed: ModuleNotFound" and "could not be installed" or row[8] }
     last = row[1]
   end
-  local columns = { "job", "program", "ms", "times ours", "peak MiB", "note" }
+  local columns = { "job", "program", "ms", "times ours", "goal", "peak MiB", "note" }
   return measured "native"
     .. mr.table{ columns = columns, rows = rows, formats = { ["peak MiB"] = "%.0f" } }:to_markdown()
 end
@@ -119,7 +133,7 @@ local function threads_table()
   return measured "threads" .. mr.table{ columns = columns, rows = rows, formats = formats }:to_markdown()
 end
 
-local own_forms = { moonrank = "built in", mf_by_factor_scores = "factor_scores of the lists",
+local own_forms = { moonrank = "the built-in model", mf_by_factor_scores = "factor_scores of the lists",
   mf_by_row_dot = "row_dot of gathered rows", mf_by_product = "sum of a product of gathered rows" }
 
 -- Returns a Markdown table: milliseconds of an epoch, or of a validation, with models that a script defines.
@@ -130,7 +144,7 @@ local function own_models_table()
     rows[i] = { row[1] ~= last and row[1] or "", form, ms_text(tonumber(row[4])), bench.ratio_text(tonumber(row[7])) }
     last = row[1]
   end
-  local columns = { "work", "the script's scores", "ms", "times the first" }
+  local columns = { "work", "scores by", "ms", "times the first" }
   return measured "own_models" .. mr.table{ columns = columns, rows = rows }:to_markdown()
 end
 

@@ -15,8 +15,7 @@ local works, names = {}, {}
 -- that is. `make` may write files whose paths begin with `path`.
 local function work(name, title, make) works[name], names[#names + 1] = { title = title, make = make }, name end
 
--- Number of epochs of these jobs of jobs.lua. It is larger than in native.lua, so that the setup of a training run does
--- not count.
+-- Number of epochs of these jobs of jobs.lua, so many that the setup of a training run does not count.
 local epochs_of_jobs = { bpr = 6, squared_error = 10, network_ndcg = 3, network_lambdarank = 3 }
 for _, job in ipairs(dofile(bench.folder .. "jobs.lua")) do
   if job.usual and job.name ~= "sweep" and job.name ~= "trees" then

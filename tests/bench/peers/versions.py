@@ -2,7 +2,8 @@
 from importlib import metadata
 
 found = []
-for name in ("numpy", "torch", "scikit-learn", "ranx", "pytrec_eval", "pytrec-eval-terrier", "recometrics", "allRank"):
+for name in ("numpy", "torch", "scikit-learn", "ranx", "pytrec_eval", "pytrec-eval-terrier", "recometrics", "allRank",
+             "faiss-cpu", "implicit", "libmf", "ir_measures", "lightgbm", "optuna", "torchsort", "xgboost"):
     try:
         found.append(f"{name} {metadata.version(name)}")
     except metadata.PackageNotFoundError:
