@@ -23,11 +23,12 @@ function M.start(command, path, minutes)
   local orders, errors = path .. ".orders", path .. ".errors"
   os.remove(orders)
   assert(os.execute(("mkfifo '%s'"):format(orders)))
-  -- the pipe is also opened for reading: so opening it does not wait for the other end, and writing to it is not an
-  -- error after the other end has closed
-  local to = assert(io.open(orders, "r+"))
   local from = assert(io.popen(("timeout --foreground %d %s <'%s' 2>'%s'"):format(60 * minutes, command, orders,
     errors)))
+  -- The pipe is also opened for reading: so opening it does not wait for the other end, and writing to it is not an
+  -- error after the other end has closed. It is opened after the program has started, which would inherit it and then
+  -- not notice that this process ends.
+  local to = assert(io.open(orders, "r+"))
   local self = setmetatable({ to = to, from = from, errors = errors, wall = {}, cpu = {} }, Program)
   self.minutes = minutes
   repeat
