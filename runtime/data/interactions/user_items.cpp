@@ -35,8 +35,12 @@ class ItemOrder {
 
   /// Returns the end of the pairs that are kept.
   ItemGrade* sort(ItemGrade* first, ItemGrade* last) {
-    const bool is_dense = all_items_ <= std::min(most_items, most_items_per_pair * (last - first));
-    return is_dense && !std::is_sorted(first, last, &before) ? by_marking(first, last) : by_comparing(first, last);
+    if (!std::is_sorted(first, last, &before)) {
+      const bool is_dense = all_items_ <= std::min(most_items, most_items_per_pair * (last - first));
+      if (is_dense) return by_marking(first, last);
+      std::sort(first, last, &before);
+    }
+    return std::unique(first, last, [](const ItemGrade& a, const ItemGrade& b) { return a.first == b.first; });
   }
 
  private:
@@ -46,11 +50,6 @@ class ItemOrder {
 
   static bool before(const ItemGrade& a, const ItemGrade& b) {
     return a.first != b.first ? a.first < b.first : a.second > b.second;
-  }
-
-  static ItemGrade* by_comparing(ItemGrade* first, ItemGrade* last) {
-    if (!std::is_sorted(first, last, &before)) std::sort(first, last, &before);
-    return std::unique(first, last, [](const ItemGrade& a, const ItemGrade& b) { return a.first == b.first; });
   }
 
   /// Marks the items in a bit set with a bit for each item, then reads it from first to last.
