@@ -128,7 +128,7 @@ local function measure(job, name_of_size)
     peers[#peers + 1] = not is_left_out and peer or nil
   end
   for i, peer in ipairs(peers) do
-    local why = size.alone or name_of_size == "full" and peer.left_out
+    local why = name_of_size == "full" and peer.left_out
     local own = { table.unpack(o) }
     for _, more in ipairs{ o, peer.options or {} } do
       for name, value in pairs(more) do own[name] = value end
