@@ -76,7 +76,11 @@ Lists::Lists(std::vector<int64_t> sizes, std::vector<float> relevance)
 
 Lists::Lists(std::vector<int64_t> sizes, std::vector<float> relevance, std::vector<std::string> ids, Names documents)
     : Lists(std::move(sizes), std::move(relevance), std::move(ids),
-            std::make_shared<const Names>(std::move(documents))) {}
+            std::make_shared<const Names>(std::move(documents))) {
+  const Names& names = *body_->shared->documents;
+  const size_t bytes = names.bytes() + names.size() * sizeof(size_t) + body_->shared->ids.size() * sizeof(std::string);
+  body_->shared->names_bytes.emplace(static_cast<int64_t>(bytes));
+}
 
 Lists::Lists(std::vector<int64_t> sizes, std::vector<float> relevance, std::vector<std::string> ids,
              std::shared_ptr<const Names> documents)
@@ -98,6 +102,8 @@ Lists::Lists(std::vector<int64_t> sizes, std::vector<float> relevance, std::vect
   }
   body_->sizes = std::move(sizes);
   body_->relevance = std::move(relevance);
+  body_->counted_bytes.emplace(
+      static_cast<int64_t>(2 * sizeof(int64_t) * body_->sizes.size() + sizeof(float) * body_->relevance.size()));
   body_->shared = std::make_shared<PerList>();
   body_->shared->count = count();
   body_->shared->offsets = body_->offsets;

@@ -99,8 +99,8 @@ class OutOfMemory : public std::bad_alloc {
   char text_[128];
 };
 
-/// Counts memory of another library that an object of Lua owns, so that the garbage collector runs as often as for a
-/// tensor of this size.
+/// Counts memory outside of tensors that an object of Lua owns, such as that of another library, so that the garbage
+/// collector runs as often as for a tensor of this size.
 class ForeignBytes {
  public:
   explicit ForeignBytes(int64_t bytes);

@@ -3,8 +3,8 @@
 --   name      its name for the option --jobs
 --   workload  a function that makes the text of the job's row from its options
 --   quick, usual, full   options for three sizes of the work; a size that is missing is not measured. With the option
---             `cold`, Moonrank does not work once before its first turn. A program is killed after `minutes` (default
---             30)
+--             `cold`, Moonrank does not work once before its first turn. With `repeats`, each program repeats short work
+--             so often in a turn, and its times are those of one repeat. A program is killed after `minutes` (default 30)
 --   work      a function of the options that returns a function without arguments: the work of one turn. Setup is not
 --             timed
 --   input     optional: writes the input of Moonrank and the peers to the file `path` of the options, and may set
@@ -259,7 +259,7 @@ local function run_peers()
   end
   return peers
 end
-job{ name = "run_files", quick = { queries = 20, rows = 30 }, usual = { queries = 2000, rows = 100 },
+job{ name = "run_files", quick = { queries = 20, rows = 30 }, usual = { queries = 2000, rows = 100, repeats = 5 },
   full = { queries = 1000000, rows = 100 },
   input = write_run, peers = run_peers(),
   workload = function(o) return ("nDCG, AP, RR from run files, %d queries of %d"):format(o.queries, o.rows) end,
@@ -294,7 +294,7 @@ job{ name = "letor", quick = { queries = 10, rows = 20, features = 30 },
   peers = { { program = "LightGBM", words = "files.py lightgbm", goal = 2, note = "with its histograms" },
     { program = "scikit-learn", words = "files.py sklearn", goal = 31 } } }
 
-job{ name = "long_list", quick = { rows = 20000 }, usual = { rows = 222472 },
+job{ name = "long_list", quick = { rows = 20000 }, usual = { rows = 222472, repeats = 20 },
   workload = function(o) return ("smooth AP and its derivative, one list of %d rows"):format(o.rows) end,
   work = function(o)
     local loss = mr.losses.ap()

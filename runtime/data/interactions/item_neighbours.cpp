@@ -248,6 +248,7 @@ ItemNeighbours neighbours_of(const Tensor& known_counts, const Tensor& known_ite
   known->offsets = offsets_of("known_counts", known_counts, known_items.entries());
   known->items = ascending("known_items", known_items, known->offsets, known->all_items);
   known->grades.assign(known->items.size(), 1.0F);
+  known->count_bytes();
   NeighbourTable table{.known = std::move(known), .offsets = {}, .items = {}, .cosines = cosines.to_vector<float>()};
   table.offsets = offsets_of("counts", counts, items.entries());
   table.items = ascending("items", items, table.offsets, counts.entries());

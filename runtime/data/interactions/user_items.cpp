@@ -102,7 +102,13 @@ UserItems user_item_table(const std::vector<int64_t>& starts, cpu::LargeVector<I
       table->grades[i] = from->second;
     }
   });
+  table->count_bytes();
   return table;
+}
+
+void UserItemTable::count_bytes() {
+  bytes_.emplace(
+      static_cast<int64_t>(sizeof(int64_t) * (offsets.size() + items.size()) + sizeof(float) * grades.size()));
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -42,12 +43,15 @@ struct UserItemTable {
   /// Returns all pairs of a user and an item of the user, made by the first call. Users who have every item are left
   /// out, because they have no negatives. There are at most 2^31 - 1 users and items.
   const cpu::LargeVector<UserItem>& pairs() const;
+  /// Lets the garbage collector of Lua know how much memory a complete table takes.
+  void count_bytes();
 
  private:
   mutable std::once_flag copied_, counted_, paired_;
   mutable UserItemTensors there_;
   mutable cpu::LargeVector<int32_t> gaps_;
   mutable cpu::LargeVector<UserItem> pairs_;
+  std::optional<ForeignBytes> bytes_;
 };
 
 using UserItems = std::shared_ptr<const UserItemTable>;

@@ -1,6 +1,7 @@
 // Measures limits of the machine, in turns with Moonrank (tests/bench/turns.lua): the time of `multiply_adds`
-// multiply-adds in single precision in registers, or of std::sort of `rows` normally distributed numbers. Usage: limits
-// arithmetic multiply_adds=N | limits sort rows=N
+// multiply-adds in single precision in registers, or of std::sort of `rows` normally distributed numbers. A turn sorts
+// `repeats` copies of the numbers, and prints the times of one. Usage: limits arithmetic multiply_adds=N | limits sort
+// rows=N repeats=N
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -33,23 +34,29 @@ void multiply_add(double count) {
 int main(int count, char** words) {
   const bool sorts = std::strcmp(words[1], "sort") == 0;
   double n = 0;
-  for (int i = 2; i < count; ++i) std::sscanf(words[i], sorts ? "rows=%lf" : "multiply_adds=%lf", &n);
-  std::vector<float> scores(sorts ? static_cast<size_t>(n) : 0), sorted;
+  int repeats = 1;
+  for (int i = 2; i < count; ++i) {
+    std::sscanf(words[i], sorts ? "rows=%lf" : "multiply_adds=%lf", &n);
+    std::sscanf(words[i], "repeats=%d", &repeats);
+  }
+  std::vector<float> scores(sorts ? static_cast<size_t>(n) : 0);
   std::mt19937 random(1);
   for (float& each : scores) each = std::normal_distribution<float>()(random);
   std::puts("ready");
   std::fflush(stdout);
   char order[8], peak[256], text[64] = "";
   while (std::scanf("%7s", order) == 1 && std::strcmp(order, "go") == 0) {
-    sorted = scores;
+    std::vector<std::vector<float>> copies(static_cast<size_t>(repeats), scores);
     const double wall = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
-    if (sorts) std::sort(sorted.begin(), sorted.end());
-    if (!sorts) multiply_add(n);
+    for (auto& each : copies) {
+      if (sorts) std::sort(each.begin(), each.end());
+      if (!sorts) multiply_add(n);
+    }
     const double wall_end = seconds(CLOCK_MONOTONIC), cpu_end = seconds(CLOCK_PROCESS_CPUTIME_ID);
     std::FILE* const status = std::fopen("/proc/self/status", "r");
     while (std::fgets(peak, sizeof peak, status)) std::sscanf(peak, "VmHWM: %63s", text);
     std::fclose(status);
-    std::printf("%.9f %.9f %s\n", wall_end - wall, cpu_end - cpu, text);
+    std::printf("%.9f %.9f %s\n", (wall_end - wall) / repeats, (cpu_end - cpu) / repeats, text);
     std::fflush(stdout);
   }
 }

@@ -10,7 +10,7 @@ for name in ("OMP", "MKL", "OPENBLAS"):
 
 def options():
     """Returns the first argument, the program's name, and the others, NAME=VALUE, as a dictionary."""
-    found = {}
+    found = {"repeats": 1}
     for word in sys.argv[2:]:
         name, value = word.split("=", 1)
         found[name] = int(value) if value.lstrip("-").isdigit() else value
@@ -23,7 +23,9 @@ def peak():
 
 
 def take(work, warm=True):
-    """Takes turns, after once to warm up."""
+    """Takes turns, after once to warm up. With the option `repeats`, a turn repeats the work so often, and prints the
+    times of one repeat."""
+    repeats = options()[1]["repeats"]
     if warm:
         work()
     print("ready", flush=True)
@@ -31,6 +33,7 @@ def take(work, warm=True):
         if line.strip() != "go":
             break
         wall, cpu = time.perf_counter(), time.process_time()
-        work()
+        for _ in range(repeats):
+            work()
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-        print(f"{wall:.9f} {cpu:.9f} {peak()}", flush=True)
+        print(f"{wall / repeats:.9f} {cpu / repeats:.9f} {peak()}", flush=True)

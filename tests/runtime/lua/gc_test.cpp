@@ -47,6 +47,31 @@ TEST_CASE("dropping an autograd graph in every step never holds more than 600 Mi
   CHECK(lua_tointeger(L, -1) < int64_t{600} << 20);
 }
 
+TEST_CASE("lists and tables of users' items count as memory, and are collected when dropped", "[lua][memory]") {
+  LuaState L;
+  const int64_t before = Storage::held(Device::cpu);
+  L.run(R"(
+    local relevance, sizes = core.full({ 1 << 20 }, 1, "float32"), { 1 << 20 }
+    local start, most = core.held_bytes(), 0
+    for _ = 1, 300 do
+      local lists = core.lists(sizes, relevance, {}, {})
+      most = math.max(most, core.held_bytes() - start)
+    end
+    local users, items = core.full({ 1 }, 1, "int64"), core.arange(1, 1 << 20, 1, "int64", "cpu")
+    local lists = core.lists(sizes, relevance, {}, {})
+    collectgarbage()
+    local held = core.held_bytes()
+    local table_of = core.user_items(lists, users, items, 1, 1 << 20)
+    return most, core.held_bytes() - held
+  )",
+        2);
+  CHECK(lua_tointeger(L, -2) >= int64_t{4} << 20);
+  CHECK(lua_tointeger(L, -2) < int64_t{600} << 20);
+  CHECK(lua_tointeger(L, -1) >= int64_t{12} << 20);
+  L.collect();
+  CHECK(Storage::held(Device::cpu) == before);
+}
+
 TEST_CASE("a tensor too large for memory raises an error and leaks nothing", "[lua][memory]") {
   LuaState L;
   const int64_t before = Storage::held(Device::cpu);
