@@ -1,5 +1,5 @@
 // BPR on the CPU: the pairs of several lists go through a vector loop together (row_sums.h), because lists may have one
-// pair each.
+// pair each. Lists of two rows, such as those of interactions with one negative, have a loop of their own.
 #pragma once
 
 #include <array>
@@ -22,7 +22,13 @@ class VectorBpr {
     for (int64_t list = first; list < last;) {
       check_interrupt();
       int64_t end = list, pairs = 0;
-      while (end < last && pairs + w_.pairs(end) <= most_pairs) pairs += w_.pairs(end++);
+      while (end < last && end - list < most_pairs && is_two_rows(end)) ++end;
+      if (end > list) {
+        compute_two_rows(list, end);
+        list = end;
+        continue;
+      }
+      while (end < last && pairs + w_.pairs(end) <= most_pairs && !is_two_rows(end)) pairs += w_.pairs(end++);
       if (end > list) {
         compute(list, end);
         list = end;
@@ -44,6 +50,34 @@ class VectorBpr {
     for (int64_t p = 0; p < w_.relevant.size(list); ++p) {
       const int64_t row = w_.lists.begin(list) + w_.relevant(list, p);
       for (int64_t d = 0; d < w_.draws; ++d) f(row, d, pair++);
+    }
+  }
+
+  /// True for a list of a relevant row and another row, which make one pair, if it has no weight and only first
+  /// derivatives are wanted.
+  bool is_two_rows(int64_t list) const {
+    return w_.draws == 1 && w_.lists.size(list) == 2 && w_.relevant.size(list) == 1 && w_.weights.data == nullptr &&
+           w_.curvature.data == nullptr && w_.derivative.data != nullptr && w_.relevant.rows != nullptr;
+  }
+  /// Computes lists of two rows (`is_two_rows`).
+  void compute_two_rows(int64_t first, int64_t last) const {
+    std::array<double, most_pairs> wrong_by, values, slopes;
+    const int64_t n = last - first, row = w_.lists.begin(first), pair = w_.relevant.begin(first);
+    const int32_t* const relevant = w_.relevant.rows + pair;
+    const Real* const scores = w_.scores.data + row;
+    for (int64_t k = 0; k < n; ++k) {
+      const int64_t other = 1 - relevant[k];
+      w_.drawn[pair + k] = other;
+      wrong_by[k] = score_difference<double>(scores[2 * k + other], scores[2 * k + relevant[k]], 1.0);
+    }
+    row_loops().softplus(wrong_by.data(), n, values.data(), slopes.data());
+    Real* const derivative = w_.derivative.data + row;
+    for (int64_t k = 0; k < n; ++k) {
+      const auto term = static_cast<Real>(slopes[k]);
+      w_.slopes[pair + k] = slopes[k];
+      w_.value[first + k] = static_cast<Real>(values[k]);
+      derivative[2 * k + relevant[k]] = 0 - term;
+      derivative[2 * k + 1 - relevant[k]] = term;
     }
   }
 
