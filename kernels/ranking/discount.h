@@ -13,9 +13,17 @@ namespace mr {
 /// 2^(y+1) - 1, which some published code computes by adding 1 to every grade.
 enum class Gain : int8_t { exp2, linear, exp2_plus_one };
 
+/// Returns 2^x, without the general exponential for whole numbers, which most grades are.
+MR_HD inline double power_of_2(double x) {
+  if (x >= 0 && x < 63 && static_cast<double>(static_cast<int64_t>(x)) == x) {
+    return static_cast<double>(int64_t{1} << static_cast<int64_t>(x));
+  }
+  return portable::exp2(x);
+}
+
 MR_HD inline double gain_of(double grade, Gain kind = Gain::exp2) {
   if (kind == Gain::linear) return grade;
-  return portable::exp2(kind == Gain::exp2 ? grade : grade + 1) - 1;
+  return power_of_2(kind == Gain::exp2 ? grade : grade + 1) - 1;
 }
 
 /// Returns the discount of a rank, which may be fractional.

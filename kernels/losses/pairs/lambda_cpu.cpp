@@ -51,14 +51,14 @@ class LambdaLossByTarget {
   /// which it is worse.
   template <class Delta>
   double add_up(int64_t list, Worse& worse, const Delta& delta) const {
-    const double centre = exponentials(list, worse);
+    exponentials(list, worse);
     double value = 0;
     for (int64_t slot = 0; slot < w_.of.better.size(list); ++slot) {
       check_interrupt();
       const int64_t i = w_.of.lists.begin(list) + w_.of.better(list, slot);
       const int64_t n = by_level() ? weigh_lower(i, worse, delta) : weigh(i, worse, delta);
       if (n == 0) continue;
-      const PairFormSums sums = sum(i, worse, n, centre);
+      const PairFormSums sums = sum(i, worse, n, slot);
       value += sums.value;
       if (w_.derivative.data != nullptr) w_.derivative[i] = static_cast<Real>(-w_.steepness * sums.slope);
       if (w_.curvature.data != nullptr) w_.curvature[i] = static_cast<Real>(squared(w_.steepness) * sums.curvature);
@@ -68,34 +68,38 @@ class LambdaLossByTarget {
     return value;
   }
 
-  /// Computes exponentials of the worse rows' scores, from which those of score differences follow, if the loss can use
-  /// them and the scores' span is not too wide. Returns the score that is subtracted in all exponents.
-  double exponentials(int64_t list, Worse& worse) const {
+  /// Computes exponentials of the scores, less the middle score, of worse and of better rows. Those of score
+  /// differences follow from them. Computes none if the loss cannot use them or the scores' span is too wide.
+  void exponentials(int64_t list, Worse& worse) const {
     worse.exponentials.clear();
     if constexpr (std::is_same_v<Form, LogisticPair>) {
-      if (w_.curvature.data == nullptr) return 0;
-      const ScoreSpan<Real> span(w_.scores.data + w_.of.lists.begin(list), w_.of.lists.size(list), w_.steepness);
-      if (!span.template fits<double>()) return 0;
+      if (w_.curvature.data == nullptr) return;
+      const int64_t at = w_.of.lists.begin(list), better = w_.of.better.size(list);
+      const ScoreSpan<Real> span(w_.scores.data + at, w_.of.lists.size(list), w_.steepness);
+      if (!span.template fits<double>()) return;
+      worse.of_better.resize(static_cast<size_t>(better));
+      for (int64_t slot = 0; slot < better; ++slot) {
+        worse.of_better[slot] = w_.steepness * (w_.scores[at + w_.of.better(list, slot)] - span.centre);
+      }
+      pair_form_loops().exponentials(worse.of_better.data(), better);
       worse.exponentials = worse.scores;
       std::fill(worse.exponentials.begin() + static_cast<int64_t>(worse.at.size()), worse.exponentials.end(),
                 span.centre);
       pair_loops<double>().exponentials(worse.exponentials.data(), worse.padded(), w_.steepness, span.centre);
       worse.inverses.resize(worse.exponentials.size());
       for (size_t j = 0; j < worse.inverses.size(); ++j) worse.inverses[j] = 1 / worse.exponentials[j];
-      return span.centre;
     }
-    return 0;
   }
 
-  /// Returns the sums of the first n pairs of the better row i, and adds their terms to those of the worse rows.
-  PairFormSums sum(int64_t i, Worse& worse, int64_t n, [[maybe_unused]] double centre) const {
+  /// Returns the sums of the first n pairs of the better row i, the list's better row number `slot`, and adds their
+  /// terms to those of the worse rows.
+  PairFormSums sum(int64_t i, Worse& worse, int64_t n, [[maybe_unused]] int64_t slot) const {
     double* const curvatures = worse.curvatures.empty() ? nullptr : worse.curvatures.data();
     if constexpr (std::is_same_v<Form, LogisticPair>) {
       if (!worse.exponentials.empty())
         return pair_form_loops().curved_ranknet(
             {worse.scores.data(), worse.exponentials.data(), worse.inverses.data(), worse.weights.data()}, n,
-            w_.scores[i], portable::exp(w_.steepness * (w_.scores[i] - centre)), w_.steepness, worse.slopes.data(),
-            curvatures);
+            w_.scores[i], worse.of_better[slot], w_.steepness, worse.slopes.data(), curvatures);
     }
     return pair_form_loops().of(w_.form)(w_.form, worse.scores.data(), worse.weights.data(), n, w_.scores[i],
                                          w_.steepness, worse.slopes.data(), curvatures);
@@ -116,6 +120,7 @@ class LambdaLossByTarget {
   int64_t weigh(int64_t at, Worse& worse, const Delta& delta) const {
     const Row& i = w_.rows[at];
     const double own = row_weight(w_.weights, at);
+    if constexpr (has_vector_weights) return weigh_first(i, own, worse.padded(), worse) > 0 ? worse.padded() : 0;
     double heaviest = 0;
     for (size_t j = 0; j < worse.at.size(); ++j) {
       const Row row = worse.row(j);
@@ -131,11 +136,21 @@ class LambdaLossByTarget {
     const Row i = w_.rows[at];
     const double own = row_weight(w_.weights, at);
     const int64_t n = own > 0 ? worse.below(i.level) : 0;
+    if constexpr (has_vector_weights) {
+      weigh_first(i, own, filled_up(n), worse);
+      return filled_up(n);
+    }
     double* const weights = worse.weights.data();
     for (int64_t j = 0; j < n; ++j) weights[j] = own * delta(i, worse.row(static_cast<size_t>(j)));
     std::fill(weights + n, weights + filled_up(n), 0.0);
     return filled_up(n);
   }
+
+  /// Computes the weights of the first n pairs of row i by vectors, and returns the largest.
+  static double weigh_first(const SwapRow& i, double own, int64_t n, Worse& worse) {
+    return pair_form_loops().sum_swap_weights(i, worse.column(0), worse.column(1), n, own, worse.weights.data());
+  }
+  static constexpr bool has_vector_weights = std::is_same_v<Swaps, SumSwaps>;
 
   /// True if rows with the best grade are left out of the worse rows. They are never the worse row of a pair of unequal
   /// grades.

@@ -6,6 +6,7 @@
 
 #include "kernels/core/simd/simd.h"
 #include "kernels/losses/pairs/pair_forms.h"
+#include "kernels/ranking/swaps.h"
 
 namespace mr::cpu {
 
@@ -37,6 +38,13 @@ struct PairFormLoops {
   /// c)) and e_j, which is faster. All e_i / e_j have to be normal numbers.
   PairFormSums (*curved_ranknet)(const ExponentialPairs& pairs, int64_t n, double s_i, double e_i, double steepness,
                                  double* slopes, double* curvatures);
+  /// Replaces n numbers by their exponentials: portable::exp by vectors, with the same bits.
+  void (*exponentials)(double* x, int64_t n);
+  /// Computes the weights of a row's pairs: own times SumSwaps::Delta where the level of the other row is lower, else
+  /// 0. `row` has the row's level and share, `levels` and `shares` those of the other rows. Returns the largest weight.
+  /// n is a multiple of pair_padding.
+  double (*sum_swap_weights)(const SwapRow& row, const double* levels, const double* shares, int64_t n, double own,
+                             double* weights);
 };
 
 inline const PairFormLoops& pair_form_loops() { return chosen_loops<PairFormLoops>(); }

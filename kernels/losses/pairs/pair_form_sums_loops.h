@@ -68,11 +68,12 @@ PairFormSums pair_form_sum(const Form& form, const double* s, const double* w, i
 inline PairFormSums curved_ranknet(const ExponentialPairs& pairs, int64_t n, double s_i, double e_i, double steepness,
                                    double* slopes, double* curvatures) {
   using L = Lanes<double>;
-  constexpr int64_t step = 2 * L::width;
   const double inverse_i = 1 / e_i;
   L::Vector total[L::parts] = {}, total_slope[L::parts] = {}, total_curvature[L::parts] = {};
-  for (int64_t j = 0; j < n; j += step) {
-    for (int64_t k = j; k < j + step; k += L::count) {
+  // the second half of the last `pair_padding` pairs may be padding
+  if (n > 0 && all_zero(pairs.weights + n - L::width, L::width)) n -= L::width;
+  for (int64_t j = 0; j < n; j += L::width) {
+    for (int64_t k = j; k < j + L::width; k += L::count) {
       const auto weight = L::load(pairs.weights + k), t = steepness * (L::load(pairs.scores + k) - s_i);
       // e^t and e^-t, of which the smaller one is e^-|t|
       const auto up = inverse_i * L::load(pairs.exponentials + k), down = e_i * L::load(pairs.inverses + k),
@@ -90,6 +91,26 @@ inline PairFormSums curved_ranknet(const ExponentialPairs& pairs, int64_t n, dou
   return {sum_of(total), sum_of(total_slope), sum_of(total_curvature)};
 }
 
+inline void exponentials_of(double* x, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) x[i] = portable::exp(x[i]);
+}
+
+inline double sum_swap_weights(const SwapRow& row, const double* levels, const double* shares, int64_t n, double own,
+                               double* weights) {
+  using L = Lanes<double>;
+  L::Vector most = {};
+  for (int64_t j = 0; j < n; j += L::count) {
+    const auto above = row.level - L::load(levels + j), apart = row.share - L::load(shares + j);
+    const auto change = above * (apart < 0 ? -apart : apart);
+    const auto weight = above > 0 ? own * change : L::Vector{};
+    L::store(weights + j, weight);
+    most = weight > most ? weight : most;
+  }
+  double largest = 0;
+  for (int64_t k = 0; k < L::count; ++k) largest = most[k] > largest ? most[k] : largest;
+  return largest;
+}
+
 }  // namespace
 }  // namespace mr::cpu::MR_SIMD
 
@@ -98,7 +119,8 @@ namespace mr::cpu {
 template <>
 PairFormLoops loops_of<PairFormLoops, Simd::MR_SIMD>() {
 #define MR_PAIR_FORM_SUM(name, Form, ...) .name = &MR_SIMD::pair_form_sum<Form>,
-  return {MR_PAIR_FORMS(MR_PAIR_FORM_SUM, MR_PAIR_FORM_SUM).curved_ranknet = &MR_SIMD::curved_ranknet};
+  return {MR_PAIR_FORMS(MR_PAIR_FORM_SUM, MR_PAIR_FORM_SUM).curved_ranknet = &MR_SIMD::curved_ranknet,
+          .exponentials = &MR_SIMD::exponentials_of, .sum_swap_weights = &MR_SIMD::sum_swap_weights};
 #undef MR_PAIR_FORM_SUM
 }
 

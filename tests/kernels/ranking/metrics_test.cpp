@@ -198,6 +198,19 @@ void for_every_metric(Case<Real>& c, F f) {
 
 }  // namespace
 
+TEST_CASE("the gain of a grade y is 2^y - 1, exactly for whole grades") {
+  for (int grade = 0; grade <= 64; ++grade) {
+    CHECK(gain_of(grade) == std::ldexp(1.0, grade) - 1);
+    CHECK(portable::exp2(static_cast<double>(grade)) == std::ldexp(1.0, grade));
+    CHECK(gain_of(grade, Gain::exp2_plus_one) == std::ldexp(1.0, grade + 1) - 1);
+    CHECK(gain_of(grade, Gain::linear) == grade);
+  }
+  for (const double grade : {0.25, 1.5, 62.5, 1e-9}) {
+    CHECK(gain_of(grade) == Approx(std::exp2(grade) - 1).epsilon(1e-14));
+  }
+  CHECK(gain_of(3e38) == HUGE_VAL);
+}
+
 TEMPLATE_TEST_CASE("metric kernels under ties return the mean over all orders of tied rows", "", float, double) {
   const double tolerance = sizeof(TestType) == 4 ? 3e-7 : 1e-13;
   const int64_t n = GENERATE(1, 2, 3, 5, 7), levels = GENERATE(1, 2, 4), draw = GENERATE(range(0, 6));
