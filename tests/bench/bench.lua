@@ -6,9 +6,15 @@ local core = require "moonrank.core"
 
 local M = { folder = arg[0]:match("^(.*/)") or "./" }
 
----Seconds. With MOONRANK_CLOCK=cpu those that the process computed, ours and the peers', instead of those that went by:
----on a machine that others use too, what one thread takes shows only so.
-M.clock = os.getenv "MOONRANK_CLOCK" == "cpu" and os.clock or core.clock
+local clocks = { cpu = os.clock, wall = core.clock }
+local chosen = os.getenv "MOONRANK_CLOCK" or "wall"
+if not clocks[chosen] then
+  error(core.exit(2, ("MOONRANK_CLOCK is '%s', expected 'cpu' or 'wall'"):format(chosen)), 0)
+end
+
+---Returns seconds: processor time of this process with MOONRANK_CLOCK=cpu, else wall time. Peers use the same clock.
+---Where other programs use the machine, only processor time shows how long one thread takes.
+M.clock = clocks[chosen]
 
 -- Returns true if a file can be written. A file that did not exist is removed again.
 local function writable(path)
@@ -20,8 +26,9 @@ local function writable(path)
   return true
 end
 
----The options of a benchmark, and `csv` for its table. Its numbers say how many or how large: they are above 0 (those
----in `may_be_none` may be 0), else the script ends before any work, as it does where the table could not be written.
+---Reads the options of a benchmark, and adds the option `csv` for its table. Ends the script before any work if a
+---number is not above 0 (options in `may_be_none` may be 0), if the options `quick` and `full` are given together, or
+---if the table cannot be written.
 function M.args(declarations, may_be_none)
   declarations.csv = { type = "string", help = "a file for the table, as CSV" }
   local args = mr.args(declarations)
@@ -34,6 +41,9 @@ function M.args(declarations, may_be_none)
         leave("--%s: expected %s, got %s", name, least, x)
       end
     end
+  end
+  if declarations.quick and declarations.full and args.quick and args.full then
+    leave("--quick and --full: pass only one of them")
   end
   local well, reason = true, nil
   if args.csv then well, reason = writable(args.csv) end
@@ -56,14 +66,15 @@ function M.ratio_text(ratio)
   return "1.0"
 end
 
----Median, least and most of some times.
+---Returns the median, the least and the largest of some times.
 function M.spread_of(times)
   table.sort(times)
   local n = #times
   return { median = (times[(n + 1) // 2] + times[n // 2 + 1]) / 2, least = times[1], most = times[n] }
 end
 
----Seconds of f(i), `repeats` times after once to warm up; no more are begun after `budget` seconds (default 10).
+---Calls f(0) to warm up, then f(1) to f(repeats), and returns their seconds. Begins no further call after `budget`
+---seconds (default 10).
 function M.times_of(f, repeats, budget)
   local times, began = {}, M.clock()
   f(0)
@@ -76,7 +87,7 @@ function M.times_of(f, repeats, budget)
   return times
 end
 
----Seconds of each epoch of a training with some options of mr.fit, after the first `warm` ones.
+---Trains with these options of mr.fit, and returns the seconds of each epoch after the first `warm` epochs.
 function M.epoch_times(options, warm)
   local times, last = {}, nil
   options.progress = false
@@ -89,15 +100,15 @@ function M.epoch_times(options, warm)
   return times
 end
 
----A path for a file or folder of this run, and its end: `local at <close> = bench.temporary()`, `at.path`. What lies
----there goes at the end, also after an error or Ctrl-C.
+---Returns a path for a file or folder of this run: `local at <close> = bench.temporary()`, `at.path`. The file or
+---folder is removed at the end of the block, also after an error or Ctrl-C.
 function M.temporary()
   local path = os.tmpname()
   os.remove(path)
   return setmetatable({ path = path }, { __close = function() os.execute(("rm -rf '%s'"):format(path)) end })
 end
 
----The bytes of numbers in single precision, as peers read them.
+---Returns the bytes of numbers in single precision, which peers read.
 function M.floats(numbers)
   local packed = {}
   for i, x in ipairs(numbers) do packed[i] = string.pack("<f", x) end
@@ -111,9 +122,9 @@ local function reason_in(path)
   return last and #last > 100 and last:sub(1, 97) .. "..." or last
 end
 
----The lines that a script of peers/ prints, and why there are no more where it failed: python3 or a library is missing,
----or the peer's own error. None where MOONRANK_PEERS is "none". A peer is ended after 5 minutes, or after 20 where
----processor time is measured, because other programs may use the machine.
+---Runs a script of peers/. Returns the lines that it prints and, if it failed, the reason: python3 or a library is
+---missing, or the peer's own error. Returns no lines if MOONRANK_PEERS is "none". Ends a peer after 5 minutes, or after
+---20 where processor time is measured, because other programs may use the machine.
 function M.peer_lines(script, ...)
   if os.getenv "MOONRANK_PEERS" == "none" then return {}, "left out" end
   local at <close> = M.temporary()
@@ -130,7 +141,8 @@ function M.peer_lines(script, ...)
   return lines, reason and "failed: " .. reason
 end
 
----The numbers among them: seconds of every run; and why there are no more.
+---Runs a script of peers/ that prints the seconds of each of its runs. Returns these numbers and, if it failed, the
+---reason.
 function M.peer_times(script, ...)
   local times = {}
   local lines, reason = M.peer_lines(script, ...)
@@ -138,8 +150,9 @@ function M.peer_times(script, ...)
   return times, reason
 end
 
----Collects rows. Ours come first: what follows for the same workload and threads is compared with them. A note says why
----a row has no times, or what else its reader should know.
+---Returns an array for the rows of a table, and a function that adds a row. Moonrank's row is added first; the rows
+---that follow for the same workload and number of threads are compared with it. A note says why a row has no times, or
+---what else its reader should know.
 function M.collect()
   local rows, mine = {}, {}
   local function add(workload, program, threads, times, note)
@@ -153,8 +166,8 @@ function M.collect()
   return rows, add
 end
 
----The day, the processor, the numerics version and, where times are processor time, the clock: what numbers of a
----benchmark belong to. Programs without a numerics version run this as well, for before_after.lua.
+---Returns the day, the processor, the numerics version and, if times are processor time, the clock of a measurement.
+---before_after.lua also runs this in older programs, which have no numerics version.
 function M.where()
   local processor
   for line in io.lines "/proc/cpuinfo" do processor = processor or line:match "^model name%s*:%s*(.*)$" end
@@ -162,8 +175,8 @@ function M.where()
     core.numerics and core.numerics() or "without a name", M.clock == os.clock and ", processor time" or "")
 end
 
----The rows as text under a title, and what they belong to; where a file is named they are written to it as CSV, and the
----text to one beside it that ends in .txt. `columns` and `formats` replace M.columns and M.formats.
+---Returns rows as text under a title, with where they were measured (`where`). If `csv` names a file, writes the rows
+---to it, and the text to a file beside it that ends in .txt. `columns` and `formats` replace M.columns and M.formats.
 function M.write(title, rows, csv, where, columns, formats)
   local result = mr.table{ columns = columns or M.columns, rows = rows, formats = formats or M.formats }
   local text = ("%s Milliseconds: median, least and most. %s.\n%s\n"):format(title, where, tostring(result))
@@ -174,7 +187,7 @@ function M.write(title, rows, csv, where, columns, formats)
   return text
 end
 
----Prints the rows, and writes them where a file is named. `versions` are those of the compared programs.
+---Prints rows, and writes them to the file `csv` if it is given. `versions` names the versions of compared programs.
 function M.finish(title, rows, csv, columns, formats, versions)
   io.write(M.write(title, rows, csv, M.where() .. (versions and ", " .. versions or ""), columns, formats))
 end
@@ -191,7 +204,7 @@ local function fields(line)
   return found
 end
 
----The fields of the lines of a CSV file. The first line is left out.
+---Returns the fields of the lines of a CSV file, without the first line.
 function M.read(lines)
   local rows = {}
   for line in lines do rows[#rows + 1] = fields(line) end

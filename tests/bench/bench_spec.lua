@@ -70,12 +70,17 @@ describe("benchmark scripts:", function()
       ["scale.lua --times 1e999"] = "--times.*1e999",
       ["kernels.lua --rows 32,0"] = "--rows.*0", ["catalogue.lua --warm -1"] = "--warm.*-1",
       ["native.lua --seconds 0"] = "--seconds.*0",
+      ["native.lua --quick --full"] = "--quick.*--full", ["steps.lua --items 1000"] = "--items.*1000.*2048",
       ["native.lua --csv /nonexistent/x.csv"] = "--csv.*/nonexistent/x.csv",
       ["metrics.lua --csv /nonexistent/x.csv"] = "--csv.*/nonexistent/x.csv",
       ["start.lua --csv /"] = "--csv.*/" } do
       local well, text = run(command)
       test.check(not well and text:find((word:gsub("^%-%-", "%%-%%-"))), command .. ": " .. text)
     end
+  end)
+  it("a wrong MOONRANK_CLOCK is an error", function()
+    local well, text = run("start.lua", "MOONRANK_CLOCK=CPU")
+    test.check(not well and text:find "MOONRANK_CLOCK.*'CPU'", text)
   end)
   it("distributions.lua requires MOONRANK_SAMPLES_GIB=0 and keeps no samples", function()
     local function measured(variables, options)

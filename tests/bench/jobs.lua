@@ -3,12 +3,12 @@
 --   name      its name for the option --jobs
 --   workload  a function that makes the text of the job's row from its options
 --   quick, usual, full   options for three sizes of the work; a size that is missing is not measured. With the option
---             `cold`, Moonrank does not work once before its first turn. With `repeats`, each program repeats short work
---             so often in a turn, and its times are those of one repeat. A program is killed after `minutes` (default 30)
+--             `cold`, Moonrank does not work once before its first turn. With `repeats`, each program repeats short
+--             work so often in a turn, and its times are those of one repeat. A program is killed after `minutes`
+--             (default 30)
 --   work      a function of the options that returns a function without arguments: the work of one turn. Setup is not
---             timed
---   input     optional: writes the input of Moonrank and the peers to the file `path` of the options, and may set
---             further options
+--             timed. Files whose paths begin with the option `path` are removed after the job
+--   input     optional: writes the input of Moonrank and the peers to the file `path`, and may set further options
 --   peers     for each peer its name, the words of its command (a file of peers/, then arguments), and optionally
 --             `goal` (the peer's time over Moonrank's should be at least this), a note, further options, and
 --             `left_out`: why it is not measured at the full size
@@ -311,9 +311,8 @@ job{ name = "long_list", quick = { rows = 20000 }, usual = { rows = 222472, repe
 
 local function sweep(o)
   return function()
-    local store = os.tmpname()
-    os.remove(store)
-    mr.sweep{ name = "empty", store = store .. ".db", workers = 0, progress = false,
+    local store = o.path .. ".db"
+    mr.sweep{ name = "empty", store = store, workers = 0, progress = false,
       space = { i = mr.range(1, o.trials) }, run = function() return 0 end }
     os.execute(("rm -f '%s'*"):format(store))
   end

@@ -120,10 +120,8 @@ local function measure(job, name_of_size)
   local size = job[name_of_size]
   local o = { table.unpack(size) }
   for name, value in pairs(size) do o[name] = value end
-  if job.input then
-    o.path = ("%s/input_%s"):format(temporary.path, job.name)
-    job.input(o)
-  end
+  o.path = ("%s/input_%s"):format(temporary.path, job.name)
+  if job.input then job.input(o) end
   local ours, found = start("native.lua " .. job.name, o), {}
   local peers = {}
   for _, peer in ipairs(job.peers or {}) do

@@ -35,6 +35,11 @@ local args = bench.args({
 
 local users, size, rows_of_list, factors = 1000, 32, 64, 32
 local rows_of_step = size * rows_of_list
+for _, items in ipairs(args.items) do
+  if items < rows_of_step then
+    error(core.exit(2, ("--items: got %d, expected at least %d, the items of a step"):format(items, rows_of_step)), 0)
+  end
+end
 core.threads(1)
 
 local grades = {}
