@@ -1,5 +1,4 @@
 // The loop of Adam over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by training_loops.h only.
-#include "kernels/core/prefetch.h"
 #include "kernels/core/simd/lanes.h"
 #include "kernels/models/training_cpu.h"
 
@@ -100,10 +99,6 @@ void adam_rows(const AdamRows<Real>& at, int64_t first, int64_t last, const Adam
   const AdamRows<Real> w = at;
   const int64_t whole = w.width / count * count;
   for (int64_t i = first; i < last; ++i) {
-    if (w.rows != nullptr && i + rows_ahead < last) {
-      for (const Real* const table : {w.parameter, w.mean, w.square})
-        prefetch_row<true>(table, w.rows[i + rows_ahead], w.width);
-    }
     const int64_t row = w.rows ? w.rows[i] : i, slot = w.slot ? w.slot[row] : row, from = row * w.width;
     Real *const parameter = w.parameter + from, *const mean = w.mean + from, *const square = w.square + from;
     const RowGradient<Real> gradient(w, slot, mean);
