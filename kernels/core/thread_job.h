@@ -43,11 +43,14 @@ struct Job {
   };
 
   Job(const Work& w, int64_t threads) : work(w), shares(std::clamp<int64_t>(threads, 1, most_shares)) {
-    const int64_t pieces = w.pieces(), each = pieces / shares, more = pieces % shares;
     for (int64_t k = 0; k < shares; ++k) {
-      share[k].next.store(k * each + std::min(k, more), std::memory_order_relaxed);
-      share[k].last = (k + 1) * each + std::min(k + 1, more);
+      share[k].next.store(first_of_share(k, shares, w.pieces()), std::memory_order_relaxed);
+      share[k].last = first_of_share(k + 1, shares, w.pieces());
     }
+  }
+  /// Returns the number of the first piece of share k.
+  static int64_t first_of_share(int64_t k, int64_t shares, int64_t pieces) {
+    return k * (pieces / shares) + std::min(k, pieces % shares);
   }
 
   const Work work;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <mutex>
 #include <new>
+#include <numeric>
 #include <optional>
 #include <pthread.h>
 #include <sched.h>
@@ -230,6 +231,18 @@ void parallel(int64_t count, int64_t grain, void (*task)(const void*, int64_t, i
     job.take_part(0);
   }
   check_done(job);
+}
+
+std::vector<int64_t> dealt_by_cost(const std::vector<double>& costs) {
+  const auto count = static_cast<int64_t>(costs.size());
+  std::vector<int64_t> descending(costs.size()), dealt(costs.size());
+  std::iota(descending.begin(), descending.end(), int64_t{0});
+  std::stable_sort(descending.begin(), descending.end(), [&](int64_t a, int64_t b) { return costs[a] > costs[b]; });
+  const int64_t shares = std::clamp<int64_t>(threads(), 1, Job::most_shares);
+  for (int64_t rank = 0; rank < count; ++rank) {
+    dealt[Job::first_of_share(rank % shares, shares, count) + rank / shares] = descending[rank];
+  }
+  return dealt;
 }
 
 struct Ahead::State {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <stdexcept>
+#include <vector>
 
 namespace mr::cpu {
 
@@ -13,6 +14,10 @@ namespace mr::cpu {
 struct Interrupted : std::runtime_error {
   Interrupted() : std::runtime_error("interrupted") {}
 };
+
+/// `threads` returns the number of threads of the pool, by default one per core. `set_threads` changes it; n >= 1.
+int threads();
+void set_threads(int n);
 
 /// Calls task(context, first, last) over pieces (ranges) of [0, count) on all threads and returns when all are done.
 /// Each piece has `grain` entries, the last one maybe fewer. A piece always covers the same range, whatever the number
@@ -37,6 +42,20 @@ void parallel_each(int64_t count, int64_t grain, const Task& task) {
   });
 }
 
+/// Returns the numbers of `costs` in an order in which each thread's share of a parallel loop has equally many of the
+/// large ones, the largest first.
+std::vector<int64_t> dealt_by_cost(const std::vector<double>& costs);
+/// Calls task(i) for every i of [0, count) on all threads, those with the largest cost(i) first. So all threads end at
+/// about the same time, although some calls take much longer than others. Returns when all calls are done.
+template <class Cost, class Task>
+void parallel_by_cost(int64_t count, const Cost& cost, const Task& task) {
+  if (threads() == 1 || count < 3) return parallel_each(count, 1, task);
+  std::vector<double> costs(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) costs[i] = cost(i);
+  const std::vector<int64_t> order = dealt_by_cost(costs);
+  parallel_each(count, 1, [&](int64_t place) { task(order[place]); });
+}
+
 /// Work that threads do ahead of time: while a thread waits for the next parallel loop, it calls task(first, last) for
 /// pieces of [0, count), as in `parallel`. Several objects are worked on in the order in which they were made. With one
 /// thread, `finish` does all the work. The task may not use what else changes meanwhile.
@@ -56,10 +75,6 @@ class Ahead {
   struct State;
   std::unique_ptr<State> state_;
 };
-
-/// `threads` returns the number of threads of the pool, by default one per core. `set_threads` changes it; n >= 1.
-int threads();
-void set_threads(int n);
 
 /// Ctrl-C handling. `interrupt` sets a flag and may be called from a signal handler. `check_interrupt` throws
 /// Interrupted if the flag is set. Outside of parallel tasks it also clears the flag. Inside a parallel task, it also

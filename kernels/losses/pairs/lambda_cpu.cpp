@@ -163,7 +163,13 @@ class LambdaLossByTarget {
 
 template <class Real, class Swaps, class Form>
 void lambda_loss(int64_t count, const LambdaLoss<Real, Swaps, Form>& work) {
-  Backend::lists(count, LambdaLossByTarget<Real, Swaps, Form>(work));
+  const LambdaLossByTarget<Real, Swaps, Form> by_target(work);
+  const auto run = [&](int64_t list) { by_target(InterruptibleGroup{}, list); };
+  constexpr int64_t most_sorted = 256;  // more lists are so many small tasks that threads end at the same time
+  if (count > most_sorted) return Backend::lists(count, by_target);
+  parallel_by_cost(
+      count, [&](int64_t list) { return static_cast<double>(work.of.better.size(list) * work.of.lists.size(list)); },
+      run);
 }
 
 template <class Real, class Swaps, class Form>

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -114,6 +115,30 @@ TEST_CASE("parallel gives each thread its own share of the pieces at the start",
   CHECK(began[std::this_thread::get_id()] == 0);
   began.erase(std::this_thread::get_id());
   CHECK(began.begin()->second == 50);
+}
+
+TEST_CASE("parallel_by_cost calls each task once, and deals large ones evenly to the threads", "[kernels][pool]") {
+  const int n = GENERATE(1, 2, 3, 64);
+  const int64_t count = GENERATE(0, 1, 2, 3, 31, 33, 256);
+  const Threads restore(n);
+  CAPTURE(n, count);
+  std::vector<double> costs;
+  for (int64_t i = 0; i < count; ++i) costs.push_back(static_cast<double>(i * 37 % 101));
+  std::vector<std::atomic<int>> calls(costs.size());
+  parallel_by_cost(
+      count, [&](int64_t i) { return costs[i]; }, [&](int64_t i) { ++calls[i]; });
+  CHECK(std::all_of(calls.begin(), calls.end(), [](const auto& each) { return each == 1; }));
+
+  const std::vector<int64_t> order = dealt_by_cost(costs);
+  if (n != 2 || count < 3) return;
+  // the first half of the order is the first thread's share, the second half the other one's
+  const auto half = order.begin() + (count + 1) / 2;
+  const auto larger = [&](int64_t a, int64_t b) { return costs[a] > costs[b]; };
+  CHECK(std::is_sorted(order.begin(), half, larger));
+  CHECK(std::is_sorted(half, order.end(), larger));
+  double difference = 0;
+  for (auto at = order.begin(); at != order.end(); ++at) difference += at < half ? costs[*at] : -costs[*at];
+  CHECK(std::fabs(difference) <= *std::max_element(costs.begin(), costs.end()));
 }
 
 TEST_CASE("parallel passes an exception to the caller and works again afterwards", "[kernels][pool]") {
