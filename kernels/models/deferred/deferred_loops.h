@@ -29,6 +29,16 @@ void fetch(const DeferredRows<Real>& at, const Real* other, int64_t i, int64_t l
   prefetch_row<true>(other, at.rows[i], at.width);
 }
 
+/// Sets the members of `at` that are known for Adam to constants, so that loops over its rows have no branches for
+/// other optimizers.
+template <bool adam, class Real>
+void assume(DeferredRows<Real>& at) {
+  if constexpr (adam) {
+    at.kind = StepKind::adam;
+    at.has_mean = at.has_square = true;
+  }
+}
+
 /// Computes DeferredRows::lost, the amount that deferred updates subtract from entries, for a SIMD vector of entries.
 template <class Real>
 typename Lanes<Real>::Vector lost(const DeferredRows<Real>& at, const Glide<Real>& g, typename Lanes<Real>::Vector m,
@@ -50,9 +60,10 @@ typename Lanes<Real>::Vector lost(const DeferredRows<Real>& at, const Glide<Real
   return m * inverse * above / (1 + u * (g.bottom[0] + u * (g.bottom[1] + u * g.bottom[2])));
 }
 
-template <class Real>
-void settle(const SettleRows<Real>& work, int64_t first, int64_t last) {
-  const SettleRows<Real> w = work;
+template <bool adam, class Real>
+void settle_rows(const SettleRows<Real>& work, int64_t first, int64_t last) {
+  SettleRows<Real> w = work;
+  assume<adam>(w.at);
   const int64_t width = w.at.width;
   for (int64_t i = first; i < smaller(last, first + rows_ahead); ++i) fetch(w.at, w.out, i, last);
   for (int64_t i = first; i < last; ++i) {
@@ -113,9 +124,10 @@ struct Moving {
   }
 };
 
-template <class Real>
-void step(const StepRows<Real>& work, int64_t first, int64_t last) {
-  const StepRows<Real> w = work;
+template <bool adam, class Real>
+void step_rows(const StepRows<Real>& work, int64_t first, int64_t last) {
+  StepRows<Real> w = work;
+  assume<adam>(w.at);
   const int64_t width = w.at.width;
   for (int64_t i = first; i < smaller(last, first + rows_ahead); ++i) fetch(w.at, w.shown, i, last);
   for (int64_t i = first; i < last; ++i) {
@@ -142,7 +154,15 @@ void step(const StepRows<Real>& work, int64_t first, int64_t last) {
 
 template <class Real>
 DeferredLoops<Real> deferred() {
-  return {.settle = &settle<Real>, .step = &step<Real>};
+  return {.settle =
+              [](const SettleRows<Real>& work, int64_t first, int64_t last) {
+                (work.at.kind == StepKind::adam ? settle_rows<true, Real> : settle_rows<false, Real>)(work, first,
+                                                                                                      last);
+              },
+          .step =
+              [](const StepRows<Real>& work, int64_t first, int64_t last) {
+                (work.at.kind == StepKind::adam ? step_rows<true, Real> : step_rows<false, Real>)(work, first, last);
+              }};
 }
 
 }  // namespace
