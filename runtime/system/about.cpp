@@ -41,7 +41,7 @@ extern const lua::OpTable about_functions{
         op<&has_cuda_of>("has_cuda", "", "True if a GPU can be used."),
         op<&cuda_of>("cuda", "", "Name of the GPU, or the reason why none can be used."),
         op<&cuda_count_of>("cuda_count", "", "Number of GPUs that this process may use. It computes on the first one."),
-        op<&held_of>("held_bytes", "", "Bytes of live tensors."),
+        op<&held_of>("held_bytes", "", "Bytes of live tensors, lists and tables of users' items."),
         op<&available_bytes>(
             "available_bytes", "",
             "Available bytes of main memory by the kernel's estimate, or a large number if there is no estimate."),

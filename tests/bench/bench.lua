@@ -179,7 +179,9 @@ end
 ---to it, and the text to a file beside it that ends in .txt. `columns` and `formats` replace M.columns and M.formats.
 function M.write(title, rows, csv, where, columns, formats)
   local result = mr.table{ columns = columns or M.columns, rows = rows, formats = formats or M.formats }
-  local text = ("%s Milliseconds: median, least and most. %s.\n%s\n"):format(title, where, tostring(result))
+  local has_spread = not columns or table.concat(columns, ","):find "least,most"
+  local text = ("%s%s %s.\n%s\n"):format(title, has_spread and " Milliseconds: median, least and most." or "", where,
+    tostring(result))
   if csv then
     core.write_file(csv, result:to_csv())
     core.write_file(csv:gsub("%.csv$", "") .. ".txt", text)

@@ -1,6 +1,6 @@
 -- Writes the tables of docs/speed.md from the files in docs/speed: ratios of one thread on a CPU, jobs beside native
--- programs, two threads, steps of optimizers, models of scripts, times on a GPU, a training loop of PyTorch, and trees
--- of XGBoost and LightGBM.
+-- programs, two threads, profiles, steps of optimizers, models of scripts, times on a GPU, a training loop of PyTorch,
+-- and trees of XGBoost and LightGBM.
 -- Each table stands between two lines of the page, <!-- begin NAME --> and <!-- end NAME -->.
 -- Usage: moonrank tests/bench/page.lua [--page docs/speed.md] [--folder docs/speed]
 local mr = require "moonrank"
@@ -133,6 +133,28 @@ local function threads_table()
   return measured "threads" .. mr.table{ columns = columns, rows = rows, formats = formats }:to_markdown()
 end
 
+-- Returns a Markdown table: the total milliseconds of each work before and after, and the operation whose time changed
+-- most.
+local function profiles_table()
+  local rows, of = {}, {}
+  for _, row in ipairs(bench.read(io.lines(args.folder .. "/profiles.csv"))) do
+    local before, after = tonumber(row[3]) or 0, tonumber(row[4]) or 0
+    if not of[row[1]] then
+      of[row[1]] = { row[1] }
+      rows[#rows + 1] = of[row[1]]
+    end
+    local found = of[row[1]]
+    if row[2] == "total" then
+      found[2], found[3] = ms_text(before), ms_text(after)
+    elseif math.abs(before - after) > (found.most or 0) then
+      found.most = math.abs(before - after)
+      found[4], found[5], found[6] = row[2], ms_text(before), ms_text(after)
+    end
+  end
+  local columns = { "work", "ms before", "ms after", "most of the change", "its ms before", "its ms after" }
+  return measured "profiles" .. mr.table{ columns = columns, rows = rows }:to_markdown()
+end
+
 local own_forms = { moonrank = "the built-in model", mf_by_factor_scores = "factor_scores of the lists",
   mf_by_row_dot = "row_dot of gathered rows", mf_by_product = "sum of a product of gathered rows" }
 
@@ -216,7 +238,8 @@ end
 local file <close> = assert(io.open(args.page))
 local page = file:read("a")
 local texts = { cpu = cpu_table(), gpu = gpu_table(), loop = loop_table(), native = native_table(),
-  own_models = own_models_table(), threads = threads_table(), steps = steps_table(), trees = trees_table() }
+  own_models = own_models_table(), threads = threads_table(), profiles = profiles_table(), steps = steps_table(),
+  trees = trees_table() }
 for name, text in pairs(texts) do
   local first, last = ("<!-- begin %s -->\n"):format(name), ("<!-- end %s -->"):format(name)
   local _, from = page:find(first, 1, true)

@@ -2,19 +2,18 @@
 -- `exit`.
 local core = require "moonrank.core"
 local session = require "moonrank.prompt.session"
-local show = require "moonrank.prompt.show"
-local terminal = require "moonrank.system.terminal"
 local M = {}
 
 ---Returns the text that the prompt shows for a value: a module of the library by its documentation,
 ---any other value by moonrank.prompt.show, in lines that fit the terminal.
 ---Example: `require "moonrank.prompt.repl".text{1, 2, name = "x"}   --> {1, 2, name = "x"}`
 function M.text(value)
+  local show = require "moonrank.prompt.show"
   if type(value) == "table" and show.module_name(value) then
     local help = require "moonrank.help"
     return help.wrapped(help.of(value))
   end
-  return show.text(value, terminal.width())
+  return show.text(value, require("moonrank.system.terminal").width())
 end
 
 -- set of the values that `report` has printed since the user typed the current text
