@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "kernels/core/group.h"
 #include "kernels/core/threads.h"
@@ -25,6 +26,25 @@ inline int64_t rows_of_piece(int64_t width) { return std::max<int64_t>(1, entrie
 inline int64_t tasks_of_piece(int64_t count, double nanoseconds) {
   if (nanoseconds < worth_sharing || count <= 1) return std::max<int64_t>(1, count);
   return static_cast<int64_t>(std::ceil(static_cast<double>(count) * std::min(1., worth_a_piece / nanoseconds)));
+}
+
+/// Calls task(i) for every i of [0, count), where cost(i) estimates the nanoseconds of a call. If one call may take a
+/// large part of the time, threads begin with the longest calls, so that all threads end at about the same time.
+/// Returns when all calls are done.
+template <class Cost, class Task>
+void parallel_by_cost(int64_t count, const Cost& cost, const Task& task) {
+  constexpr double large_part = 1. / 16;  // of the time of one thread
+  std::vector<double> costs(static_cast<size_t>(count));
+  double time = 0, longest = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    time += costs[i] = cost(i);
+    longest = std::max(longest, costs[i]);
+  }
+  const int64_t piece = tasks_of_piece(count, time);
+  const bool is_even = longest * threads() < large_part * time;
+  if (threads() == 1 || piece == count || is_even) return parallel_each(count, piece, task);
+  const std::vector<int64_t> order = dealt_by_cost(costs);
+  parallel_each(count, 1, [&](int64_t place) { task(order[place]); });
 }
 
 /// The CPU's group. It checks for Ctrl-C between blocks of a list's rows, because a list of 200,000 rows with an inner

@@ -42,19 +42,9 @@ void parallel_each(int64_t count, int64_t grain, const Task& task) {
   });
 }
 
-/// Returns the numbers of `costs` in an order in which each thread's share of a parallel loop has equally many of the
-/// large ones, the largest first.
+/// Returns the indices of `costs`, ordered so that each thread's share of a parallel loop over them begins with its
+/// largest costs, and all shares have about the same sum.
 std::vector<int64_t> dealt_by_cost(const std::vector<double>& costs);
-/// Calls task(i) for every i of [0, count) on all threads, those with the largest cost(i) first. So all threads end at
-/// about the same time, although some calls take much longer than others. Returns when all calls are done.
-template <class Cost, class Task>
-void parallel_by_cost(int64_t count, const Cost& cost, const Task& task) {
-  if (threads() == 1 || count < 3) return parallel_each(count, 1, task);
-  std::vector<double> costs(static_cast<size_t>(count));
-  for (int64_t i = 0; i < count; ++i) costs[i] = cost(i);
-  const std::vector<int64_t> order = dealt_by_cost(costs);
-  parallel_each(count, 1, [&](int64_t place) { task(order[place]); });
-}
 
 /// Work that threads do ahead of time: while a thread waits for the next parallel loop, it calls task(first, last) for
 /// pieces of [0, count), as in `parallel`. Several objects are worked on in the order in which they were made. With one

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "kernels/core/simd/simd.h"
@@ -11,7 +12,8 @@
 
 namespace mr::cpu {
 
-/// The set of items, numbered from 0, that occur in a batch.
+/// The set of items, numbered from 0, that occur in a batch. Only groups of 64 items with an item in the set are
+/// visited, so that the time depends little on the number of items.
 class ItemSet {
  public:
   ItemSet(const IndexView& item_of, int64_t rows, int64_t items);
@@ -20,11 +22,17 @@ class ItemSet {
   /// Writes the items that occur, ascending, numbered from 1.
   void write(int64_t* numbers) const;
   const uint64_t* bits() const { return bits_.data(); }
-  const int32_t* before() const { return before_.data(); }
+  /// Returns the number of items in the set before each group of 64 items. It is undefined for groups without an item
+  /// in the set.
+  const int32_t* before() const { return before_.get(); }
 
  private:
-  std::vector<uint64_t> bits_;
-  std::vector<int32_t> before_;  // number of items in the set before every group of 64
+  /// Calls f(group) for each group of 64 items that has an item in the set, in ascending order.
+  template <class F>
+  void each_group(const F& f) const;
+
+  std::vector<uint64_t> bits_, groups_;  // a bit for each item, and one for each group of 64 items
+  std::unique_ptr<int32_t[]> before_;
   int64_t count_ = 0;
 };
 

@@ -6,25 +6,37 @@
 
 namespace mr::cpu {
 
-ItemSet::ItemSet(const IndexView& item_of, int64_t rows, int64_t items)
-    : bits_(static_cast<size_t>((items + 63) / 64)), before_(bits_.size()) {
-  uint64_t* const bits = bits_.data();
-  for (int64_t r = 0; r < rows; ++r) {
-    const auto item = static_cast<uint64_t>(item_of[r]);
-    bits[item / 64] |= uint64_t{1} << (item % 64);
-  }
-  for (size_t word = 0; word < bits_.size(); ++word) {
-    before_[word] = static_cast<int32_t>(count_);
-    count_ += std::popcount(bits[word]);
+template <class F>
+void ItemSet::each_group(const F& f) const {
+  for (size_t word = 0; word < groups_.size(); ++word) {
+    for (uint64_t left = groups_[word]; left != 0; left &= left - 1) {
+      f(word * 64 + static_cast<size_t>(std::countr_zero(left)));
+    }
   }
 }
 
-void ItemSet::write(int64_t* numbers) const {
-  for (size_t word = 0; word < bits_.size(); ++word) {
-    for (uint64_t left = bits_[word]; left != 0; left &= left - 1) {
-      *numbers++ = static_cast<int64_t>(word) * 64 + std::countr_zero(left) + 1;
-    }
+ItemSet::ItemSet(const IndexView& item_of, int64_t rows, int64_t items)
+    : bits_(static_cast<size_t>((items + 63) / 64)),
+      groups_((bits_.size() + 63) / 64),
+      before_(std::make_unique_for_overwrite<int32_t[]>(bits_.size())) {
+  uint64_t *const bits = bits_.data(), *const groups = groups_.data();
+  for (int64_t r = 0; r < rows; ++r) {
+    const auto item = static_cast<uint64_t>(item_of[r]), group = item / 64;
+    bits[group] |= uint64_t{1} << (item % 64);
+    groups[group / 64] |= uint64_t{1} << (group % 64);
   }
+  each_group([&](size_t group) {
+    before_[group] = static_cast<int32_t>(count_);
+    count_ += std::popcount(bits[group]);
+  });
+}
+
+void ItemSet::write(int64_t* numbers) const {
+  each_group([&](size_t group) {
+    for (uint64_t left = bits_[group]; left != 0; left &= left - 1) {
+      *numbers++ = static_cast<int64_t>(group) * 64 + std::countr_zero(left) + 1;
+    }
+  });
 }
 
 template <class Real>

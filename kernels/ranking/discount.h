@@ -13,7 +13,7 @@ namespace mr {
 /// 2^(y+1) - 1, which some published code computes by adding 1 to every grade.
 enum class Gain : int8_t { exp2, linear, exp2_plus_one };
 
-/// Returns 2^x, without the general exponential for whole numbers, which most grades are.
+/// Returns 2^x with the bits of portable::exp2, which is slower for whole numbers. Most grades are whole numbers.
 MR_HD inline double power_of_2(double x) {
   if (x >= 0 && x < 63 && static_cast<double>(static_cast<int64_t>(x)) == x) {
     return static_cast<double>(int64_t{1} << static_cast<int64_t>(x));

@@ -69,18 +69,25 @@ std::vector<T> taken(const std::vector<T>& x, const std::vector<int64_t>& offset
   return out;
 }
 
+/// Returns shared names whose memory the garbage collector of Lua counts, as long as they live.
+std::shared_ptr<const Names> counted(Names names) {
+  struct Counted {
+    Counted(Names given, int64_t size) : names(std::move(given)), bytes(size) {}
+    Names names;
+    ForeignBytes bytes;
+  };
+  const auto bytes = static_cast<int64_t>(names.bytes() + names.size() * sizeof(size_t));
+  const auto made = std::make_shared<const Counted>(std::move(names), bytes);
+  return {made, &made->names};
+}
+
 }  // namespace
 
 Lists::Lists(std::vector<int64_t> sizes, std::vector<float> relevance)
     : Lists(std::move(sizes), std::move(relevance), {}, Names()) {}
 
 Lists::Lists(std::vector<int64_t> sizes, std::vector<float> relevance, std::vector<std::string> ids, Names documents)
-    : Lists(std::move(sizes), std::move(relevance), std::move(ids),
-            std::make_shared<const Names>(std::move(documents))) {
-  const Names& names = *body_->shared->documents;
-  const size_t bytes = names.bytes() + names.size() * sizeof(size_t) + body_->shared->ids.size() * sizeof(std::string);
-  body_->shared->names_bytes.emplace(static_cast<int64_t>(bytes));
-}
+    : Lists(std::move(sizes), std::move(relevance), std::move(ids), counted(std::move(documents))) {}
 
 Lists::Lists(std::vector<int64_t> sizes, std::vector<float> relevance, std::vector<std::string> ids,
              std::shared_ptr<const Names> documents)
@@ -102,13 +109,18 @@ Lists::Lists(std::vector<int64_t> sizes, std::vector<float> relevance, std::vect
   }
   body_->sizes = std::move(sizes);
   body_->relevance = std::move(relevance);
-  body_->counted_bytes.emplace(
-      static_cast<int64_t>(2 * sizeof(int64_t) * body_->sizes.size() + sizeof(float) * body_->relevance.size()));
   body_->shared = std::make_shared<PerList>();
   body_->shared->count = count();
   body_->shared->offsets = body_->offsets;
   body_->shared->ids = std::move(ids);
   body_->shared->documents = std::move(documents);
+  body_->count_bytes();
+}
+
+void Lists::Body::count_bytes() {
+  bytes.emplace(static_cast<int64_t>((sizes.size() + offsets.size() + origin.size()) * sizeof(int64_t) +
+                                     relevance.size() * sizeof(float) +
+                                     (row_weights.size() + list_weights.size()) * sizeof(double)));
 }
 
 const std::vector<std::string>& Lists::ids() const {
@@ -204,6 +216,7 @@ Lists Lists::select(const std::vector<int64_t>& lists) const {
   }
   body->shared = body_->shared;
   body->origin = std::move(origin);
+  body->count_bytes();
   selected.shown_ = shown_;
   return selected;
 }
@@ -248,8 +261,7 @@ Tensor Lists::take_rows(const Tensor& x, const std::vector<int64_t>& lists) cons
 }
 
 Lists Lists::graded(std::vector<float> relevance) const {
-  return {body_->sizes, std::move(relevance), ids(),
-          selected() ? std::make_shared<const Names>(documents()) : body_->shared->documents};
+  return {body_->sizes, std::move(relevance), ids(), selected() ? counted(documents()) : body_->shared->documents};
 }
 
 Lists Lists::with_relevance(std::vector<float> relevance) const {
@@ -269,6 +281,7 @@ Lists Lists::with_weights(std::vector<double> of_rows, std::vector<double> of_li
   body->origin = body_->origin;
   body->row_weights = std::move(of_rows);
   body->list_weights = std::move(of_lists);
+  body->count_bytes();
   made.shown_ = shown_;
   return made;
 }

@@ -133,7 +133,6 @@ class Lists {
     std::vector<int64_t> offsets;
     std::vector<std::string> ids;
     std::shared_ptr<const Names> documents;  // lists that `graded` makes share them
-    std::optional<ForeignBytes> names_bytes;
     std::mutex mutex;
     Kept values;
   };
@@ -148,7 +147,8 @@ class Lists {
     std::shared_ptr<PerList> shared;
     // For each list, the index in `shared` of the original list. If empty, list i is list i of `shared`.
     std::vector<int64_t> origin;
-    std::optional<ForeignBytes> counted_bytes;  // of sizes, offsets and relevance, unless these are a batch
+    std::optional<ForeignBytes> bytes;  // memory of the arrays above
+    void count_bytes();
   };
   Lists() : body_(std::make_shared<Body>()) {}
   Lists(std::vector<int64_t> sizes, std::vector<float> relevance, std::vector<std::string> ids,

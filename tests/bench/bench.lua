@@ -100,8 +100,8 @@ function M.epoch_times(options, warm)
   return times
 end
 
----Returns a path for a file or folder of this run: `local at <close> = bench.temporary()`, `at.path`. The file or
----folder is removed at the end of the block, also after an error or Ctrl-C.
+---Returns an object with a path for a file or folder of this run: `local at <close> = bench.temporary()`, `at.path`.
+---The file or folder is removed at the end of the block, also after an error or Ctrl-C.
 function M.temporary()
   local path = os.tmpname()
   os.remove(path)

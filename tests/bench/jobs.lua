@@ -3,11 +3,11 @@
 --   name      its name for the option --jobs
 --   workload  a function that makes the text of the job's row from its options
 --   quick, usual, full   options for three sizes of the work; a size that is missing is not measured. With the option
---             `cold`, Moonrank does not work once before its first turn. With `repeats`, each program repeats short
---             work so often in a turn, and its times are those of one repeat. A program is killed after `minutes`
---             (default 30)
+--             `cold`, Moonrank does not work once before its first turn. A turn of short work consists of `repeats`
+--             repeats (default 1), and its times are those of one repeat. A program is killed after `minutes` (default
+--             30)
 --   work      a function of the options that returns a function without arguments: the work of one turn. Setup is not
---             timed. Files whose paths begin with the option `path` are removed after the job
+--             timed. It may write files whose paths begin with the option `path`
 --   input     optional: writes the input of Moonrank and the peers to the file `path`, and may set further options
 --   peers     for each peer its name, the words of its command (a file of peers/, then arguments), and optionally
 --             `goal` (the peer's time over Moonrank's should be at least this), a note, further options, and

@@ -15,8 +15,8 @@ local jobs = dofile(bench.folder .. "jobs.lua")
 local names, by_name = {}, {}
 for i, job in ipairs(jobs) do names[i], by_name[job.name] = job.name, job end
 
--- Called as native.lua NAME option=value ..., this process only runs the job NAME, once each time that its parent says
--- so.
+-- Called as native.lua NAME option=value ..., this process only runs the job NAME, one turn each time that its parent
+-- says so.
 if by_name[arg[1]] then
   local o = {}
   for i = 2, #arg do
@@ -140,6 +140,7 @@ local function measure(job, name_of_size)
   end
   if #ours.wall == 0 then ours:turn() end
   ours:stop()
+  os.execute(("rm -f '%s'*"):format(o.path))
   local workload = job.workload(o)
   add(workload, ours, "moonrank", #ours.wall > 0 and 1 or nil)
   for i, each in ipairs(found) do

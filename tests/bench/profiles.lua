@@ -1,61 +1,46 @@
 -- Profiles of works before and after a change: milliseconds of each operation in two builds of Moonrank, side by side.
 -- The works are those of docs/speed.md's sections on two threads, on the size of the catalogue, and on models of
--- scripts. Each work runs three times in each program after once to warm up, and the profile with the least total
--- counts. Operations that take less than 4 % of both totals are added up.
+-- scripts. Each program runs a work once to warm up, then three times; the profile with the least total counts. Times
+-- are wall times. Operations that take less than 4 % of both totals are added up.
 -- Usage: moonrank tests/bench/profiles.lua --before PROGRAM [--works NAME,NAME] [--csv FILE]
 local mr = require "moonrank"
 local core = require "moonrank.core"
 
 local works, names = {}, {}
 
--- Adds a work. `make()` returns a function that does the work, and of how many units it consists: epochs, steps or
--- calls. Times are those of one unit.
+-- Adds a work. `make()` returns a function that does the work, of how many units it consists (epochs, steps or calls),
+-- and optionally a function that removes its files. Times are those of one unit.
 local function work(name, title, threads, make)
   works[name], names[#names + 1] = { title = title, threads = threads, make = make }, name
 end
 
-local function training(name, title, threads, epochs, made)
-  work(name, title, threads, function()
-    local options = made()
-    local model = options.model
-    options.epochs, options.progress = epochs, false
-    return function()
-      options.model = model()
-      mr.fit(options)
-    end, epochs
-  end)
+local folder = arg[0]:match("^(.*/)") or "./"
+local trainings = dofile(folder .. "trainings.lua")
+for _, training in ipairs(trainings.list) do
+  local name, title, epochs, made = table.unpack(training)
+  work(name, title .. ", an epoch, two threads", 2, function() return trainings.runner(epochs, made), epochs end)
 end
 
-local function movielens(o)
-  local ratings = mr.data.movielens():binarize(4):min_relevant(25)
-  o.train = ratings:folds{ k = 5, by = "user", seed = 1, nsr = 1 }[1].train
-  o.model = function() return mr.models.mf{ users = ratings.users, items = ratings.items, factors = 32, seed = 1 } end
-  o.batch, o.optimizer = 32, mr.optim.adam{ lr = 0.01 }
-  return o
+-- Adds a job of jobs.lua, with options beside those of its usual size. It consists of `units` epochs or calls.
+local function job(name, title, options, units)
+  for _, each in ipairs(dofile(folder .. "jobs.lua")) do
+    if each.name == name then
+      work(name, title .. ", two threads", 2, function()
+        local o = { path = os.tmpname() }
+        for _, more in ipairs{ each.usual, options } do
+          for key, value in pairs(more) do o[key] = value end
+        end
+        if each.input then each.input(o) end
+        return each.work(o), units, function() os.execute(("rm -f '%s'*"):format(o.path)) end
+      end)
+    end
+  end
 end
+job("squared_error", "squared error, an epoch of 996600 interactions, 50 factors", { epochs = 10 }, 10)
+job("bpr", "BPR, an epoch of 996600 interactions, 32 factors", { epochs = 2 }, 2)
+job("run_files", "nDCG, AP, RR from run files, 2000 queries of 100", {}, 1)
 
-training("movielens", "MovieLens NSR 1, nDCG, an epoch, two threads", 2, 20,
-  function() return movielens{ loss = mr.losses.ndcg() } end)
-training("lambdarank", "MovieLens NSR 1, LambdaRank, an epoch, two threads", 2, 10,
-  function() return movielens{ loss = mr.losses.lambdarank() } end)
-training("mq2008", "MQ2008, network 46-46-1, nDCG, an epoch, two threads", 2, 20, function()
-  return { train = mr.data.letor_folds("mq2008")[1].train, loss = mr.losses.ndcg(), batch = 32,
-    model = function() return mr.models.mlp{ inputs = 46, hidden = { 46 }, seed = 1 } end,
-    optimizer = mr.optim.adam{ lr = 0.01 } }
-end)
-training("bpr", "BPR, an epoch of 996600 interactions, 32 factors, two threads", 2, 2, function()
-  local users, items, each = 6040, 3706, 165
-  local n, sizes = users * each, {}
-  for user = 1, users do sizes[user] = each end
-  local train = mr.data.dataset{ users = core.arange(1, users, 1, "int64", "cpu"), name = "train",
-    items = core.uniform({ n }, 1, items + 1, 1, "items", "float64", "cpu"):to "int64",
-    lists = mr.lists{ relevance = mr.ones(n), sizes = sizes } }
-  return { train = train, loss = mr.losses.bpr(), unit = "interaction", batch = 1024, negatives = 1,
-    optimizer = mr.optim.sgd{ lr = 0.05 },
-    model = function() return mr.models.mf{ users = users, items = items, factors = 32, init = 0.1, seed = 1 } end }
-end)
-
--- Adds steps of matrix factorisation with 500,000 items, of which each step has 2,048, after 400 other steps.
+-- Adds steps of matrix factorisation with 500,000 items. A step has 2,048 of them, and 400 steps come before.
 local function steps(name, title, kind, options)
   work(name, title .. ", a step with 500000 items", 1, function()
     local lists_of_step, rows, items = 32, 64, 500000
@@ -90,7 +75,7 @@ steps("sgd_decay", "SGD with weight decay", "sgd", { lr = 0.01, weight_decay = 0
 
 local function made_up() return mr.data.synthetic{ kind = "ratings", users = 660, items = 8552, mean_activity = 130,
   seed = 1 }:binarize(4) end
-training("rows", "a model of a script, scores by row_dot of gathered rows, an epoch", 1, 5, function()
+work("rows", "a model of a script, scores by row_dot of gathered rows, an epoch", 1, function()
   local ratings = made_up()
   mr.models.define("profiled_rows", {
     required = { users = "integer", items = "integer" },
@@ -100,9 +85,10 @@ training("rows", "a model of a script, scores by row_dot of gathered rows, an ep
     end,
     forward = function(self, batch) return self.users:rows(batch.row_users):row_dot(self.items:rows(batch.items)) end,
   })
-  return { train = ratings:folds{ k = 5, by = "user", seed = 1, nsr = 1 }[1].train, loss = mr.losses.ndcg(),
-    batch = 32, optimizer = mr.optim.adam{ lr = 0.01 },
-    model = function() return mr.models.profiled_rows{ users = ratings.users, items = ratings.items } end }
+  return trainings.runner(5, function()
+    return { train = ratings:folds{ k = 5, by = "user", seed = 1, nsr = 1 }[1].train, loss = mr.losses.ndcg(),
+      model = function() return mr.models.profiled_rows{ users = ratings.users, items = ratings.items } end }
+  end), 5
 end)
 
 local function tower(x, by) return x:matmul(by):tanh() end
@@ -114,8 +100,8 @@ work("towers", "two towers, a validation of 660 users by 8552 items", 1, functio
         right = normal(32, 0.3) }
     end,
     forward = function(self, batch)
-      return batch.lists:factor_scores(tower(self.user, self.left), tower(self.item, self.right), batch.users,
-        batch.items)
+      local users, items = self.user:rows(batch.row_users), self.item:rows(batch.items)
+      return tower(users, self.left):row_dot(tower(items, self.right))
     end,
     vectors = function(self) return tower(self.user, self.left), tower(self.item, self.right) end }
   if not pcall(mr.models.define, "profiled_towers", definition) then
@@ -133,20 +119,22 @@ end)
 -- runs this.
 if works[arg[1]] then
   core.threads(works[arg[1]].threads)
-  local run, units = works[arg[1]].make()
+  local run, units, clean = works[arg[1]].make()
   run()
   local best
   for _ = 1, 3 do
     local profile = mr.profile(run)
     if not best or profile.total_ms < best.total_ms then best = profile end
   end
+  if clean then clean() end
   for _, row in ipairs(best.rows) do print(("%s,%.6f"):format(row.operation, row.ms / units)) end
   print(("outside of operations,%.6f"):format(best.outside_ms / units))
   print(("total,%.6f"):format(best.total_ms / units))
   return
 end
 
-local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
+local bench = dofile(folder .. "bench.lua")
+if bench.clock == os.clock then error(core.exit(2, "MOONRANK_CLOCK is 'cpu', but profiles are wall times"), 0) end
 local args = bench.args{
   before = { type = "string", required = true, help = "the program before the change; this program is the one after" },
   works = { default = names, choices = names, help = "which works are profiled" },
@@ -177,7 +165,8 @@ for _, name in ipairs(args.works) do
   local shown = {}
   for _, operation in ipairs(order) do
     local was, is = before[operation] or 0, after[operation] or 0
-    if was >= 0.04 * before.total or is >= 0.04 * after.total then
+    local is_large = was >= 0.04 * before.total or is >= 0.04 * after.total
+    if is_large or operation == "outside of operations" then
       shown[#shown + 1] = { title, operation, before[operation], after[operation] }
     else
       rest_before, rest_after = rest_before + was, rest_after + is

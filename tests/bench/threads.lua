@@ -4,7 +4,6 @@
 -- milliseconds of an epoch or a call (wall time, the shortest turn); "of copies", the throughput with two threads over
 -- that of both copies; "of one thread", the throughput with two threads over that of one program alone.
 -- Usage: moonrank tests/bench/threads.lua [--works NAME,NAME] [--quick] [--turns 7] [--csv FILE]
-local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 local turns = dofile(bench.folder .. "turns.lua")
@@ -30,54 +29,19 @@ for _, job in ipairs(dofile(bench.folder .. "jobs.lua")) do
       local o = options(quick)
       o.path = path
       if job.input then job.input(o) end
-      return job.work(o), o.epochs or 1
+      local run, repeats = job.work(o), o.repeats or 1
+      return function()
+        for _ = 1, repeats do run() end
+      end, repeats * (o.epochs or 1)
     end)
   end
 end
 
--- Adds a workload that trains for `count` epochs under Adam. `made` returns the training data, and a function that
--- returns the model.
-local function training(name, title, count, made, options)
-  work(name, function() return title end, function()
-    local train, model = made()
-    return function()
-      local o = { train = train, model = model(), optimizer = mr.optim.adam{ lr = 0.01 }, batch = 32, epochs = count,
-        progress = false }
-      for key, value in pairs(options) do o[key] = value end
-      mr.fit(o)
-    end, count
-  end)
+local trainings = dofile(bench.folder .. "trainings.lua")
+for _, training in ipairs(trainings.list) do
+  local name, title, epochs, made = table.unpack(training)
+  work(name, function() return title end, function() return trainings.runner(epochs, made), epochs end)
 end
-
-local function factors_of(ratings)
-  return function() return mr.models.mf{ users = ratings.users, items = ratings.items, factors = 32, seed = 1 } end
-end
-
-local function movielens(nsr)
-  return function()
-    local ratings = mr.data.movielens():binarize(4):min_relevant(25)
-    return ratings:folds{ k = 5, by = "user", seed = 1, nsr = nsr }[1].train, factors_of(ratings)
-  end
-end
-
-local function citeulike()
-  local ratings = mr.data.interactions("citeulike-a/fold_0/train.csv.gz", { columns = { rating = false } }):binarize(1)
-  return ratings:folds{ k = 5, by = "user", seed = 1, nsr = 1 }[1].train, factors_of(ratings)
-end
-
-local function mq2008()
-  return mr.data.letor_folds("mq2008")[1].train,
-    function() return mr.models.mlp{ inputs = 46, hidden = { 46 }, seed = 1 } end
-end
-
-local losses = mr.losses
-training("movielens", "MovieLens NSR 1, nDCG", 40, movielens(1), { loss = losses.ndcg() })
-training("movielens_5", "MovieLens NSR 5, nDCG", 20, movielens(5), { loss = losses.ndcg() })
-training("lambdarank", "MovieLens NSR 1, LambdaRank", 10, movielens(1), { loss = losses.lambdarank() })
-training("citeulike", "CiteULike-a NSR 1, nDCG", 20, citeulike, { loss = losses.ndcg() })
-training("mq2008", "MQ2008, network 46-46-1, nDCG", 40, mq2008, { loss = losses.ndcg() })
-training("sl", "MovieLens, SL, 64 negatives of each interaction", 2, movielens(),
-  { loss = losses.sl{ tau = 0.2 }, unit = "interaction", batch = 1024, negatives = 64 })
 
 -- Called with a workload's name, this process only runs this workload, once each time that its parent says so.
 if works[arg[1]] then

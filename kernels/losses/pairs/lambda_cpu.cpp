@@ -1,6 +1,7 @@
 // Pairwise losses on the CPU. Every pair is computed once, and the pairs of one better row go through a vector loop
 // together.
 #include <algorithm>
+#include <cstddef>
 #include <type_traits>
 #include <vector>
 
@@ -148,7 +149,10 @@ class LambdaLossByTarget {
 
   /// Computes the weights of the first n pairs of row i by vectors, and returns the largest.
   static double weigh_first(const SwapRow& i, double own, int64_t n, Worse& worse) {
-    return pair_form_loops().sum_swap_weights(i, worse.column(0), worse.column(1), n, own, worse.weights.data());
+    constexpr size_t level = offsetof(SwapRow, level) / sizeof(double),
+                     share = offsetof(SwapRow, share) / sizeof(double);
+    return pair_form_loops().sum_swap_weights(i, worse.column(level), worse.column(share), n, own,
+                                              worse.weights.data());
   }
   static constexpr bool has_vector_weights = std::is_same_v<Swaps, SumSwaps>;
 
@@ -165,11 +169,11 @@ template <class Real, class Swaps, class Form>
 void lambda_loss(int64_t count, const LambdaLoss<Real, Swaps, Form>& work) {
   const LambdaLossByTarget<Real, Swaps, Form> by_target(work);
   const auto run = [&](int64_t list) { by_target(InterruptibleGroup{}, list); };
-  constexpr int64_t most_sorted = 256;  // more lists are so many small tasks that threads end at the same time
-  if (count > most_sorted) return Backend::lists(count, by_target);
-  parallel_by_cost(
-      count, [&](int64_t list) { return static_cast<double>(work.of.better.size(list) * work.of.lists.size(list)); },
-      run);
+  constexpr double of_list = 500, of_pair = 0.5;  // estimated nanoseconds
+  const auto time = [&](int64_t list) {
+    return of_list + of_pair * static_cast<double>(work.of.better.size(list) * work.of.lists.size(list));
+  };
+  parallel_by_cost(count, time, run);
 }
 
 template <class Real, class Swaps, class Form>

@@ -14,14 +14,15 @@
 
 namespace mr::cpu {
 
-/// Arrays of one thread, with an entry per worse row, in the order of `at`. All arrays but `at` are padded for vectors.
+/// Arrays of one thread. All but `of_better` have an entry per worse row, in the order of `at`, and all but `at` and
+/// `of_better` are padded for vectors.
 template <class Row>
 struct WorseRows {
   std::vector<int64_t> at;      // positions of the rows in the batch
   std::vector<double> columns;  // the members of the rows' Row: first one member of all rows, then the next
   std::vector<double> scores, weights, slopes, curvatures;
   std::vector<double> exponentials, inverses;  // as in ExponentialPairs
-  std::vector<double> of_better;               // exponentials of the better rows of all pairs, not padded
+  std::vector<double> of_better;               // the same exponentials, of the list's better rows
 
   auto in_use() {
     return Kept(at, columns, scores, weights, slopes, curvatures, exponentials, inverses, of_better, levels_, places_,

@@ -72,6 +72,7 @@ struct NeighbourTable {
   UserItems known;
   std::vector<int64_t> offsets, items;
   std::vector<float> cosines;
+  std::unique_ptr<ForeignBytes> bytes = nullptr;  // memory of the arrays above
 };
 
 using Nearest = std::vector<std::vector<Neighbour>>;
@@ -104,6 +105,14 @@ inline constexpr const char* lua::class_name<ItemNeighbours> = "mr.ItemNeighbour
 
 namespace {
 
+/// Returns a table whose memory the garbage collector of Lua counts, as long as it lives.
+ItemNeighbours counted(NeighbourTable table) {
+  const size_t bytes =
+      (table.offsets.size() + table.items.size()) * sizeof(int64_t) + table.cosines.size() * sizeof(float);
+  table.bytes = std::make_unique<ForeignBytes>(static_cast<int64_t>(bytes));
+  return std::make_shared<const NeighbourTable>(std::move(table));
+}
+
 /// Returns for every item its k nearest neighbours: the other items with the largest c / (sqrt(n m) + shrink), where n
 /// and m are the numbers of users of the two items and c is the number of users who have both. If values are equal, the
 /// lower item number is first. Items without a common user are never neighbours.
@@ -134,7 +143,7 @@ ItemNeighbours item_neighbours(const UserItems& known, int64_t k, double shrink)
   if (k < 1) throw ArgumentError("k", std::to_string(k) + ", expected at least 1");
   if (!(shrink >= 0) || std::isinf(shrink))
     throw ArgumentError("shrink", number_text(shrink) + ", expected a finite number, 0 or more");
-  return std::make_shared<const NeighbourTable>(turned(known, nearest_of(*known, k, shrink)));
+  return counted(turned(known, nearest_of(*known, k, shrink)));
 }
 
 /// Computes the scores of all items for one user: for each item of the user, in order, its cosines are added.
@@ -255,7 +264,7 @@ ItemNeighbours neighbours_of(const Tensor& known_counts, const Tensor& known_ite
   for (const float cosine : table.cosines) {
     if (!(cosine >= 0 && cosine <= 1)) unfit("cosines", "has " + number_text(cosine) + ", expected 0 to 1");
   }
-  return std::make_shared<const NeighbourTable>(std::move(table));
+  return counted(std::move(table));
 }
 
 int64_t pairs_of(const ItemNeighbours& table) { return static_cast<int64_t>(table->items.size()); }

@@ -242,6 +242,7 @@ const cpu::LargeVector<UserItem>& UserItemTable::pairs() const {
     starts.reserve(offsets.size());
     for (int64_t u = 0; u < all_users(); ++u) starts.push_back(starts.back() + (count(u) < all_items ? count(u) : 0));
     pairs_.resize(static_cast<size_t>(starts.back()));
+    pairs_bytes_.emplace(static_cast<int64_t>(pairs_.size() * sizeof(UserItem)));
     cpu::parallel_each(all_users(), 64, [&](int64_t u) {
       if (starts[u + 1] == starts[u]) return;
       const auto own = items.begin() + offsets[u];
@@ -257,6 +258,7 @@ const cpu::LargeVector<int32_t>& UserItemTable::gaps() const {
   std::call_once(counted_, [this] {
     constexpr int64_t padding = cpu::gaps_padding;
     gaps_.assign(items.size() + static_cast<size_t>(all_users() * padding), std::numeric_limits<int32_t>::max());
+    gaps_bytes_.emplace(static_cast<int64_t>(gaps_.size() * sizeof(int32_t)));
     cpu::parallel(all_users(), 64, [&](int64_t first, int64_t last) {
       for (int64_t user = first; user < last; ++user) {
         const int64_t begin = offsets[user];

@@ -43,7 +43,7 @@ struct UserItemTable {
   /// Returns all pairs of a user and an item of the user, made by the first call. Users who have every item are left
   /// out, because they have no negatives. There are at most 2^31 - 1 users and items.
   const cpu::LargeVector<UserItem>& pairs() const;
-  /// Lets the garbage collector of Lua know how much memory a complete table takes.
+  /// Lets the garbage collector of Lua count the memory of the table, which is complete, as long as it lives.
   void count_bytes();
 
  private:
@@ -52,6 +52,7 @@ struct UserItemTable {
   mutable cpu::LargeVector<int32_t> gaps_;
   mutable cpu::LargeVector<UserItem> pairs_;
   std::optional<ForeignBytes> bytes_;
+  mutable std::optional<ForeignBytes> gaps_bytes_, pairs_bytes_;
 };
 
 using UserItems = std::shared_ptr<const UserItemTable>;

@@ -23,8 +23,8 @@ def peak():
 
 
 def take(work, warm=True):
-    """Takes turns, after once to warm up. With the option `repeats`, a turn repeats the work so often, and prints the
-    times of one repeat."""
+    """Takes turns, after once to warm up. A turn consists of `repeats` repeats of the work (an option, 1 by default),
+    and prints the times of one repeat."""
     repeats = options()[1]["repeats"]
     if warm:
         work()

@@ -18,6 +18,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "kernels/core/launch_cpu.h"
+
 namespace mr::cpu {
 namespace {
 
@@ -117,13 +119,13 @@ TEST_CASE("parallel gives each thread its own share of the pieces at the start",
   CHECK(began.begin()->second == 50);
 }
 
-TEST_CASE("parallel_by_cost calls each task once, and deals large ones evenly to the threads", "[kernels][pool]") {
+TEST_CASE("parallel_by_cost calls each task once, and deals long ones evenly to the threads", "[kernels][pool]") {
   const int n = GENERATE(1, 2, 3, 64);
   const int64_t count = GENERATE(0, 1, 2, 3, 31, 33, 256);
   const Threads restore(n);
   CAPTURE(n, count);
   std::vector<double> costs;
-  for (int64_t i = 0; i < count; ++i) costs.push_back(static_cast<double>(i * 37 % 101));
+  for (int64_t i = 0; i < count; ++i) costs.push_back(1000 * static_cast<double>(i * 37 % 101));
   std::vector<std::atomic<int>> calls(costs.size());
   parallel_by_cost(
       count, [&](int64_t i) { return costs[i]; }, [&](int64_t i) { ++calls[i]; });

@@ -57,7 +57,7 @@ TEMPLATE_TEST_CASE("ItemGradients equal the sums of their rows with every instru
                    double) {
   using Real = TestType;
   constexpr int64_t n_users = 7;
-  for (const int64_t items : {1, 63, 64, 65, 200}) {
+  for (const int64_t items : {1, 63, 64, 65, 200, 4095, 4096, 4097, 100000}) {
     const Batch batch = batch_of(n_users, items);
     const cpu::ItemSet occur({batch.item_of.data()}, batch.rows(), items);
     std::vector<int64_t> numbers(occur.count());
