@@ -2,7 +2,7 @@
 -- machine. All programs use one thread. Moonrank and a peer work in turn, so a machine that slows down slows both. The
 -- ratio in a row is the median over pairs of turns. Columns: milliseconds (CPU time with MOONRANK_CLOCK=cpu), the
 -- peer's time over ours and the goal for it, milliseconds by the other clock, and the peak memory of the process. The
--- row of a missing peer says that it is missing.
+-- row of a peer that cannot run says why.
 -- Usage: moonrank tests/bench/native.lua [--jobs NAME,NAME] [--without PEER,PEER] [--quick | --full] [--turns 5]
 --   [--csv FILE]
 -- The usual sizes take minutes, the quick ones seconds. `--full` adds the largest sizes. ./bootstrap bench --peers
@@ -34,7 +34,7 @@ end
 
 local args = bench.args{
   jobs = { default = names, choices = names, help = "which jobs are measured" },
-  without = { default = { "none" }, help = "peers that are left out, such as recometrics" },
+  without = { default = { "none" }, help = "peers that are left out, such as recometrics or PyTorch" },
   quick = { default = false, help = "small sizes and two turns" },
   full = { default = false, help = "the largest sizes, too: an hour" },
   turns = { default = 5, help = "turns of a peer and of ours; the median counts" },
@@ -88,7 +88,17 @@ local function clocks(program)
 end
 
 local rows, left_out = {}, {}
-for _, name in ipairs(args.without) do left_out[name] = true end
+-- True for the name of a peer, or for its part before a comma, such as "PyTorch" for "PyTorch, eager".
+local function is_named(program, name) return program == name or program:sub(1, #name + 1) == name .. "," end
+for _, name in ipairs(args.without) do
+  local is_known = name == "none"
+  for _, job in ipairs(jobs) do
+    for _, peer in ipairs(job.peers or {}) do
+      if is_named(peer.program, name) then is_known, left_out[peer.program] = true, true end
+    end
+  end
+  if not is_known then error(core.exit(2, ("--without: there is no peer '%s'"):format(name)), 0) end
+end
 
 -- Adds a row to the table. `ratio` is the time of the compared program over that of Moonrank.
 local function add(workload, program, name, ratio, note, goal)

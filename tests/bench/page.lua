@@ -116,7 +116,8 @@ local function missed_goals(rows)
         most and "at most " .. row[8]:match "^at most (%S+)" or row[11])
     end
   end
-  return wrap.text("Goals that are missed: " .. table.concat(found, "; ") .. ".", 100) .. "\n\n"
+  for i, each in ipairs(found) do found[i] = "- " .. wrap.text(each, 98):gsub("\n", "\n  ") end
+  return "Goals that are missed:\n\n" .. table.concat(found, "\n") .. "\n\n"
 end
 
 -- Returns a Markdown table: milliseconds and peak memory of each job, in Moonrank and in the programs it is compared
@@ -142,10 +143,11 @@ local function threads_table()
   local rows = {}
   for i, row in ipairs(bench.read(io.lines(args.folder .. "/threads.csv"))) do
     rows[i] = { row[1], ms_text(tonumber(row[2])), ms_text(tonumber(row[3])), ms_text(tonumber(row[4])),
-      tonumber(row[5]), tonumber(row[6]) }
+      tonumber(row[5]), ("%.2f"):format(tonumber(row[6])) }
+    if tonumber(row[6]) < 1 then rows[i][6] = bench.ratio_text(tonumber(row[6])) end
   end
   local columns = { "work", "one thread, ms", "each copy, ms", "two threads, ms", "of copies", "of one thread" }
-  local formats = { ["of copies"] = "%.2f", ["of one thread"] = "%.2f" }
+  local formats = { ["of copies"] = "%.2f" }
   return measured "threads" .. mr.table{ columns = columns, rows = rows, formats = formats }:to_markdown()
 end
 

@@ -134,11 +134,21 @@ if works[arg[1]] then
 end
 
 local bench = dofile(folder .. "bench.lua")
-if bench.clock == os.clock then error(core.exit(2, "MOONRANK_CLOCK is 'cpu', but profiles are wall times"), 0) end
+if bench.clock == os.clock then
+  error(core.exit(2, "MOONRANK_CLOCK is 'cpu', but profiles are wall times. Unset MOONRANK_CLOCK"), 0)
+end
 local args = bench.args{
   before = { type = "string", required = true, help = "the program before the change; this program is the one after" },
   works = { default = names, choices = names, help = "which works are profiled" },
 }
+
+local about = assert(io.popen(("'%s' --version 2>/dev/null"):format(args.before)))
+local numerics = about:read("a"):match "numerics: (%S+)"
+about:close()
+if not numerics then
+  error(core.exit(2, ("--before: '%s' is not a program of Moonrank that runs. Pass the path of an older program")
+    :format(args.before)), 0)
+end
 
 -- Returns milliseconds by operation, and the operations in the order of their times.
 local function profile_of(program, name)
@@ -179,8 +189,6 @@ for _, name in ipairs(args.works) do
   end)
   for _, row in ipairs(shown) do rows[#rows + 1] = row end
 end
-local pipe = assert(io.popen(("'%s' --version"):format(args.before)))
-local versions = ("before: numerics %s"):format(pipe:read("a"):match "numerics: (%S+)")
-pipe:close()
+local versions = ("before: numerics %s"):format(numerics)
 bench.finish("Profiles before and after, milliseconds of an epoch, step or call.", rows, args.csv,
   { "work", "operation", "ms before", "ms after" }, { ["ms before"] = "%.4g", ["ms after"] = "%.4g" }, versions)

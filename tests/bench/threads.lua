@@ -50,9 +50,12 @@ if works[arg[1]] then
   return turns.serve(step, count)
 end
 
+if bench.clock == os.clock then
+  error(core.exit(2, "MOONRANK_CLOCK is 'cpu', but these are wall times. Unset MOONRANK_CLOCK"), 0)
+end
 local args = bench.args{
   works = { default = names, choices = names, help = "which works are measured" },
-  quick = { default = false, help = "small sizes of made-up data and two turns" },
+  quick = { default = false, help = "two turns, and small made-up data for the jobs of native.lua" },
   turns = { default = 7, help = "turns of each way; the shortest counts" },
 }
 local temporary <close> = bench.temporary()
