@@ -114,6 +114,8 @@ Lists::Lists(std::vector<int64_t> sizes, std::vector<float> relevance, std::vect
   body_->shared->offsets = body_->offsets;
   body_->shared->ids = std::move(ids);
   body_->shared->documents = std::move(documents);
+  body_->shared->bytes.emplace(static_cast<int64_t>(body_->shared->offsets.size() * sizeof(int64_t) +
+                                                    body_->shared->ids.size() * sizeof(std::string)));
   body_->count_bytes();
 }
 
@@ -268,6 +270,7 @@ Lists Lists::with_relevance(std::vector<float> relevance) const {
   const Lists made = graded(std::move(relevance)).shown_in(shown_);
   made.body_->row_weights = body_->row_weights;
   made.body_->list_weights = body_->list_weights;
+  made.body_->count_bytes();
   return made;
 }
 

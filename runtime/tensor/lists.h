@@ -133,6 +133,7 @@ class Lists {
     std::vector<int64_t> offsets;
     std::vector<std::string> ids;
     std::shared_ptr<const Names> documents;  // lists that `graded` makes share them
+    std::optional<ForeignBytes> bytes;       // memory of offsets and ids
     std::mutex mutex;
     Kept values;
   };

@@ -82,7 +82,7 @@ local function run(number)
   local options = (args.quick and quick or full) .. (args.cpu and has_threads and " --threads 1" or "")
     .. (args.full and name == "native" and " --full" or "")
   local command = ("%s'%s' '%s%s.lua' %s --csv '%s.csv' >'%s.log' 2>&1"):format(
-    variables, arg[-1], bench.folder, name, options, path, path)
+    variables, bench.program, bench.folder, name, options, path, path)
   if not os.execute(command) then
     print(("  it failed: %s.log says why"):format(path))
     return {}
@@ -159,4 +159,4 @@ if most.copy then
   print(("Limits of one core: %.1f GB/s copied, %.2f divisions and %.2f multiply-adds per ns, "
     .. "single precision."):format(most.copy / 1e9, most.division / 1e9, most.multiply_add / 1e9))
 end
-if #args.parts == #parts then os.execute(("'%s' '%sdevices.lua'"):format(arg[-1], bench.folder)) end
+if #args.parts == #parts then os.execute(("'%s' '%sdevices.lua'"):format(bench.program, bench.folder)) end

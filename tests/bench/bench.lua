@@ -6,6 +6,12 @@ local core = require "moonrank.core"
 
 local M = { folder = arg[0]:match("^(.*/)") or "./" }
 
+-- Finds the program's path, which stands before its options and the script.
+local first = -1
+while arg[first - 1] do first = first - 1 end
+---path of the program that runs this script
+M.program = arg[first]
+
 local clocks = { cpu = os.clock, wall = core.clock }
 local chosen = os.getenv "MOONRANK_CLOCK" or "wall"
 if not clocks[chosen] then

@@ -63,7 +63,7 @@ end
 local function command_of(words, options)
   local file, mode = words:match "^(%S+) (%S+)$"
   if file == "native.lua" then
-    return ("'%s' '%snative.lua' %s %s"):format(arg[-1], bench.folder, mode, words_of(options))
+    return ("'%s' '%snative.lua' %s %s"):format(bench.program, bench.folder, mode, words_of(options))
   end
   if not file:find "%.cpp$" then
     return ("python3 '%speers/%s' %s %s"):format(bench.folder, file, mode, words_of(options))

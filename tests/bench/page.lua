@@ -54,7 +54,7 @@ local function scatter()
 end
 
 local function cpu_table()
-  local pipe = assert(io.popen(("'%s' '%sratios.lua' '%s/cpu.csv'"):format(arg[-1], bench.folder, args.folder)))
+  local pipe = assert(io.popen(("'%s' '%sratios.lua' '%s/cpu.csv'"):format(bench.program, bench.folder, args.folder)))
   local text = pipe:read("a")
   assert(pipe:close(), "ratios.lua failed")
   local measured, rest = text:match "^([^\n]*)(.*)$"

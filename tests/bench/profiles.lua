@@ -8,8 +8,8 @@ local core = require "moonrank.core"
 
 local works, names = {}, {}
 
--- Adds a work. `make()` returns a function that does the work, of how many units it consists (epochs, steps or calls),
--- and optionally a function that removes its files. Times are those of one unit.
+-- Adds a work. `make()` returns a function that does the work, and of how many units it consists (epochs, steps or
+-- calls). Times are those of one unit.
 local function work(name, title, threads, make)
   works[name], names[#names + 1] = { title = title, threads = threads, make = make }, name
 end
@@ -26,12 +26,12 @@ local function job(name, title, options, units)
   for _, each in ipairs(dofile(folder .. "jobs.lua")) do
     if each.name == name then
       work(name, title .. ", two threads", 2, function()
-        local o = { path = os.tmpname() }
+        local o = { path = arg[2] }
         for _, more in ipairs{ each.usual, options } do
           for key, value in pairs(more) do o[key] = value end
         end
         if each.input then each.input(o) end
-        return each.work(o), units, function() os.execute(("rm -f '%s'*"):format(o.path)) end
+        return each.work(o), units
       end)
     end
   end
@@ -115,18 +115,17 @@ work("towers", "two towers, a validation of 660 users by 8552 items", 1, functio
   return function() candidates:measure(model, metrics) end, 1
 end)
 
--- Called as profiles.lua NAME, this process only profiles one work, and prints its operations. Any version of Moonrank
--- runs this.
+-- Called as profiles.lua NAME PATH, this process only profiles one work, and prints its operations. The work may write
+-- files whose paths begin with PATH. Any version of Moonrank runs this.
 if works[arg[1]] then
   core.threads(works[arg[1]].threads)
-  local run, units, clean = works[arg[1]].make()
+  local run, units = works[arg[1]].make()
   run()
   local best
   for _ = 1, 3 do
     local profile = mr.profile(run)
     if not best or profile.total_ms < best.total_ms then best = profile end
   end
-  if clean then clean() end
   for _, row in ipairs(best.rows) do print(("%s,%.6f"):format(row.operation, row.ms / units)) end
   print(("outside of operations,%.6f"):format(best.outside_ms / units))
   print(("total,%.6f"):format(best.total_ms / units))
@@ -142,7 +141,11 @@ local args = bench.args{
   works = { default = names, choices = names, help = "which works are profiled" },
 }
 
-local about = assert(io.popen(("'%s' --version 2>/dev/null"):format(args.before)))
+local function quoted(path) return "'" .. path:gsub("'", "'\\''") .. "'" end
+local temporary <close> = bench.temporary()
+core.make_folder(temporary.path .. "/x")
+
+local about = assert(io.popen(quoted(args.before) .. " --version 2>/dev/null"))
 local numerics = about:read("a"):match "numerics: (%S+)"
 about:close()
 if not numerics then
@@ -152,7 +155,8 @@ end
 
 -- Returns milliseconds by operation, and the operations in the order of their times.
 local function profile_of(program, name)
-  local pipe = assert(io.popen(("'%s' '%sprofiles.lua' %s"):format(program, bench.folder, name)))
+  local pipe = assert(io.popen(("%s '%sprofiles.lua' %s '%s/input'"):format(quoted(program), bench.folder, name,
+    temporary.path)))
   local ms, order = {}, {}
   for line in pipe:lines() do
     local operation, time = line:match "^([^,]+),(%d+%.%d+)$"
@@ -167,7 +171,7 @@ local rows = {}
 for _, name in ipairs(args.works) do
   io.stderr:write(name, "\n")
   local before = profile_of(args.before, name)
-  local after, order = profile_of(arg[-1], name)
+  local after, order = profile_of(bench.program, name)
   local title, rest_before, rest_after = works[name].title, 0, 0
   for operation in pairs(before) do
     if not after[operation] then order[#order + 1] = operation end

@@ -165,7 +165,7 @@ local function measure(part)
   local reason = reason_against(part)
   if reason then return add(sizes[part].text, "moonrank", 1, {}, reason) end
   local pipe = assert(io.popen(("'%s' '%s' --part %s --times %g --threads %s --epochs %d"):format(
-    arg[-1], arg[0], part, args.times, table.concat(args.threads, ","), args.epochs)))
+    bench.program, arg[0], part, args.times, table.concat(args.threads, ","), args.epochs)))
   local order, bytes_of_features, last = measured(pipe)
   local well, _, status = pipe:close()
   for _, t in ipairs(order) do

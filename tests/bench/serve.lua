@@ -26,7 +26,7 @@ for _, trials in ipairs(args.trials) do
   local path = os.tmpname()
   os.remove(path)
   local command = "'%s' '%s../browser/study.lua' '%s' %d >/dev/null"
-  local made = os.execute(command:format(arg[-1], bench.folder, path, trials))
+  local made = os.execute(command:format(bench.program, bench.folder, path, trials))
   assert(made, "the store was not made")
   os.execute "sleep 2.1"  -- answers are cached only for a store that was unchanged for two seconds
   local function measure(what, f) add(("%d trials: %s"):format(trials, what), "moonrank", 1,

@@ -42,14 +42,14 @@ local function measure(workload, program, command)
   local left_out = program ~= "moonrank" and os.getenv "MOONRANK_PEERS" == "none"
   add(workload, program, 1, left_out and {} or times_of(command))
 end
-local moonrank = ("'%s' -e "):format(arg[-1])
+local moonrank = ("'%s' -e "):format(bench.program)
 -- the path of the Python interpreter itself, because `python3` in PATH may be a wrapper script, which costs time
 local python = ("'%s' -c "):format(bench.peer_lines("program.py")[1] or "python3")
 measure("start", "moonrank", moonrank .. "''")
 measure("start", "Lua", "lua5.4 -e ''")
 local script <close> = bench.temporary()
 core.write_file(script.path, "")
-measure("start of an empty script", "moonrank", ("'%s' '%s'"):format(arg[-1], script.path))
+measure("start of an empty script", "moonrank", ("'%s' '%s'"):format(bench.program, script.path))
 measure("start of an empty script", "Lua", ("lua5.4 '%s'"):format(script.path))
 measure("start", "Python", python .. "''")
 measure("start, with what training needs", "moonrank",

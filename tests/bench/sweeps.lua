@@ -23,7 +23,7 @@ local function timed(part, workers)
   local variables = ("MOONRANK_BENCH=%s MOONRANK_BENCH_STORE=%s MOONRANK_BENCH_WORKERS=%d"):format(
     folder, store, workers)
   local command = ("%s %s --threads 1 %s --part %s --trials %d --real %d"):format(
-    variables, arg[-1], arg[0], part, args.trials, args.real)
+    variables, bench.program, arg[0], part, args.trials, args.real)
   assert(os.execute(command))
   return core.clock() - began
 end

@@ -63,8 +63,8 @@ core.make_folder(temporary.path .. "/x")
 
 local function start(name, number, threads)
   local path = ("%s/%s_%d"):format(temporary.path, name, number)
-  return turns.start(("'%s' --threads %d '%sthreads.lua' %s %s '%s.input'"):format(arg[-1], threads, bench.folder, name,
-    args.quick and "quick" or "usual", path), path)
+  return turns.start(("'%s' --threads %d '%sthreads.lua' %s %s '%s.input'"):format(bench.program, threads,
+    bench.folder, name, args.quick and "quick" or "usual", path), path)
 end
 
 -- Returns the shortest times of a workload in seconds: with one thread, of two copies at the same time, and with two

@@ -49,7 +49,7 @@ end
 
 if args.rounds < 1 then leave("--rounds: expected above 0, got %d", args.rounds) end
 local sides = { { name = "before", program = args.before, tree = args.before_tree },
-  { name = "after", program = arg[-1], tree = bench.folder .. "../.." } }
+  { name = "after", program = bench.program, tree = bench.folder .. "../.." } }
 for _, side in ipairs(sides) do
   if not core.is_file(side.program) then leave("there is no program %s", side.program) end
   if not core.is_file(side.tree .. "/scripts/thesis/table_5_1.lua") then

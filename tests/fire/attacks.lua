@@ -171,7 +171,7 @@ M.full = blows(function(self, random)
 end)
 
 -- Path of the library of clock.cpp, which shifts the clocks of a program into which it is preloaded.
-local library = os.getenv "MOONRANK_CLOCK"
+local library = os.getenv "MOONRANK_CLOCK_LIBRARY"
 
 local function jump(self, random, count)
   local shift = self.folder .. "/shift"

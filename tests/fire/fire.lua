@@ -1,8 +1,8 @@
 -- Attacks sweeps and training runs at random moments for a given time. Prints the attacks, and properties that are
 -- violated. From the root of the checkout:
--- MOONRANK=$PWD/build/release/moonrank MOONRANK_CLOCK=$PWD/build/release/tests/libmoonrank_clock.so \
+-- MOONRANK=$PWD/build/release/moonrank MOONRANK_CLOCK_LIBRARY=$PWD/build/release/tests/libmoonrank_clock.so \
 --   build/release/moonrank tests/fire/fire.lua --minutes 10
--- MOONRANK_CLOCK is a library that shifts clocks. Without it, clocks are not attacked.
+-- MOONRANK_CLOCK_LIBRARY is a library that shifts clocks. Without it, clocks are not attacked.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local attacks = dofile "tests/fire/attacks.lua"
@@ -62,7 +62,7 @@ local function leave_out(kind, why)
   end
   if #kinds == 0 then error("no attack is left", 0) end
 end
-if not attacks.clock then leave_out("clock", "MOONRANK_CLOCK does not name the library that ctest builds") end
+if not attacks.clock then leave_out("clock", "MOONRANK_CLOCK_LIBRARY does not name the library that ctest builds") end
 if not os.execute "command -v mpirun >/dev/null" then leave_out("ranks", "mpirun is not there") end
 math.randomseed(args.seed)
 local began, made = core.clock(), 0

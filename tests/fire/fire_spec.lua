@@ -28,7 +28,7 @@ local function under(mode, kinds)
         local struck = attacks[kind](self, math.random, count)
         check(struck >= count, ("%s: %d blows"):format(kind, struck))
       else
-        test.skip(kind .. ": MOONRANK_CLOCK does not name the library that moves clocks")
+        test.skip(kind .. ": MOONRANK_CLOCK_LIBRARY does not name the library that moves clocks")
       end
     end
   end)
