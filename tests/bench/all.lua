@@ -47,7 +47,7 @@ local args = mr.args{
   out = { default = "results/bench", help = "the folder for the results" },
 }
 
-if args.quick and args.full then error(core.exit(2, "--quick and --full: pass only one of them"), 0) end
+bench.check_sizes(args)
 if args.cpu then bench.clock = os.clock end
 
 local chosen = {}

@@ -32,6 +32,27 @@ local function writable(path)
   return true
 end
 
+---Ends the script if the options `quick` and `full` are given together.
+function M.check_sizes(args)
+  if args.quick and args.full then error(core.exit(2, "--quick and --full: pass only one of them"), 0) end
+end
+
+---Ends the script if MOONRANK_CLOCK asks for processor time. For scripts whose times are wall times.
+function M.need_wall_time()
+  if M.clock == core.clock then return end
+  error(core.exit(2, "MOONRANK_CLOCK is 'cpu', but this script measures wall time. Unset MOONRANK_CLOCK"), 0)
+end
+
+---Returns `count` lists of `rows` rows, of which every second one is relevant.
+function M.alternating(count, rows)
+  local grades = {}
+  for l = 1, count do
+    grades[l] = {}
+    for row = 1, rows do grades[l][row] = row % 2 end
+  end
+  return mr.lists(grades)
+end
+
 ---Reads the options of a benchmark, and adds the option `csv` for its table. Ends the script before any work if a
 ---number is not above 0 (options in `may_be_none` may be 0), if the options `quick` and `full` are given together, or
 ---if the table cannot be written.
@@ -48,9 +69,7 @@ function M.args(declarations, may_be_none)
       end
     end
   end
-  if declarations.quick and declarations.full and args.quick and args.full then
-    leave("--quick and --full: pass only one of them")
-  end
+  if declarations.quick and declarations.full then M.check_sizes(args) end
   local well, reason = true, nil
   if args.csv then well, reason = writable(args.csv) end
   if not well then leave("--csv: cannot write %s", reason) end

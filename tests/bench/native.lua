@@ -26,10 +26,7 @@ if by_name[arg[1]] then
   core.threads(1)
   local work = by_name[arg[1]].work(o)
   if not o.cold then work() end
-  local repeats = o.repeats or 1
-  return turns.serve(function()
-    for _ = 1, repeats do work() end
-  end, repeats)
+  return turns.serve(work, 1, o.repeats)
 end
 
 local args = bench.args{

@@ -105,15 +105,16 @@ local function steps_table()
   return measured "steps" .. made:to_markdown()
 end
 
--- Returns a sentence that lists the programs whose ratio misses its goal. A share of the time (of the objective, whose
+-- Returns a Markdown list of the programs whose ratio misses its goal. A share of the time (of the objective, whose
 -- note has the goal) must be small, all other ratios large.
 local function missed_goals(rows)
   local found = {}
   for _, row in ipairs(rows) do
-    local ratio, goal, most = tonumber(row[7]), tonumber(row[11]), tonumber((row[8]:match "^at most (%S+)"))
-    if ratio and (goal and ratio < goal or most and ratio > most) then
+    local ratio, goal, most = tonumber(row[7]), row[11], row[8]:match "^at most (%S+)"
+    local is_low, is_high = ratio and goal ~= "" and ratio < tonumber(goal), ratio and most and ratio > tonumber(most)
+    if is_low or is_high then
       found[#found + 1] = ("%s for %s (%s; goal %s)"):format(row[2], row[1], bench.ratio_text(ratio),
-        most and "at most " .. row[8]:match "^at most (%S+)" or row[11])
+        most and "at most " .. most or goal)
     end
   end
   for i, each in ipairs(found) do found[i] = "- " .. wrap.text(each, 98):gsub("\n", "\n  ") end

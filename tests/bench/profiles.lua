@@ -5,6 +5,7 @@
 -- Usage: moonrank tests/bench/profiles.lua --before PROGRAM [--works NAME,NAME] [--csv FILE]
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
 local works, names = {}, {}
 
@@ -14,8 +15,7 @@ local function work(name, title, threads, make)
   works[name], names[#names + 1] = { title = title, threads = threads, make = make }, name
 end
 
-local folder = arg[0]:match("^(.*/)") or "./"
-local trainings = dofile(folder .. "trainings.lua")
+local trainings = dofile(bench.folder .. "trainings.lua")
 for _, training in ipairs(trainings.list) do
   local name, title, epochs, made = table.unpack(training)
   work(name, title .. ", an epoch, two threads", 2, function() return trainings.runner(epochs, made), epochs end)
@@ -23,7 +23,7 @@ end
 
 -- Adds a job of jobs.lua, with options beside those of its usual size. It consists of `units` epochs or calls.
 local function job(name, title, options, units)
-  for _, each in ipairs(dofile(folder .. "jobs.lua")) do
+  for _, each in ipairs(dofile(bench.folder .. "jobs.lua")) do
     if each.name == name then
       work(name, title .. ", two threads", 2, function()
         local o = { path = arg[2] }
@@ -44,12 +44,7 @@ job("run_files", "nDCG, AP, RR from run files, 2000 queries of 100", {}, 1)
 local function steps(name, title, kind, options)
   work(name, title .. ", a step with 500000 items", 1, function()
     local lists_of_step, rows, items = 32, 64, 500000
-    local grades = {}
-    for l = 1, lists_of_step do
-      grades[l] = {}
-      for row = 1, rows do grades[l][row] = row % 2 end
-    end
-    local lists, loss = mr.lists(grades), mr.losses.ap()
+    local lists, loss = bench.alternating(lists_of_step, rows), mr.losses.ap()
     local model = mr.models.mf{ users = 1000, items = items, factors = 32, seed = 1 }
     local optimizer = mr.optim[kind](options):bind(model:parameters())
     local order, at = core.permutation(items, 1, "items", 1), 1
@@ -132,10 +127,7 @@ if works[arg[1]] then
   return
 end
 
-local bench = dofile(folder .. "bench.lua")
-if bench.clock == os.clock then
-  error(core.exit(2, "MOONRANK_CLOCK is 'cpu', but profiles are wall times. Unset MOONRANK_CLOCK"), 0)
-end
+bench.need_wall_time()
 local args = bench.args{
   before = { type = "string", required = true, help = "the program before the change; this program is the one after" },
   works = { default = names, choices = names, help = "which works are profiled" },

@@ -42,12 +42,7 @@ for _, items in ipairs(args.items) do
 end
 core.threads(1)
 
-local grades = {}
-for l = 1, size do
-  grades[l] = {}
-  for row = 1, rows_of_list do grades[l][row] = row % 2 end
-end
-local lists, loss = mr.lists(grades), mr.losses.ap()
+local lists, loss = bench.alternating(size, rows_of_list), mr.losses.ap()
 
 -- Returns a function that gives the items of the next step: the next slice of a random permutation of all items. When
 -- the permutation is used up, a new one is drawn.

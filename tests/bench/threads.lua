@@ -10,8 +10,8 @@ local turns = dofile(bench.folder .. "turns.lua")
 
 local works, names = {}, {}
 
--- Adds a workload. `make(quick, path)` returns a function that does the work of one turn, and how many epochs or calls
--- that is. `make` may write files whose paths begin with `path`.
+-- Adds a workload. `make(quick, path)` returns a function that does the work, how many epochs it consists of (default
+-- 1), and how often a turn repeats it (default 1). `make` may write files whose paths begin with `path`.
 local function work(name, title, make) works[name], names[#names + 1] = { title = title, make = make }, name end
 
 -- Number of epochs of these jobs of jobs.lua, so many that the setup of a training run does not count.
@@ -29,10 +29,7 @@ for _, job in ipairs(dofile(bench.folder .. "jobs.lua")) do
       local o = options(quick)
       o.path = path
       if job.input then job.input(o) end
-      local run, repeats = job.work(o), o.repeats or 1
-      return function()
-        for _ = 1, repeats do run() end
-      end, repeats * (o.epochs or 1)
+      return job.work(o), o.epochs, o.repeats
     end)
   end
 end
@@ -45,14 +42,12 @@ end
 
 -- Called with a workload's name, this process only runs this workload, once each time that its parent says so.
 if works[arg[1]] then
-  local step, count = works[arg[1]].make(arg[2] == "quick", arg[3])
+  local step, count, repeats = works[arg[1]].make(arg[2] == "quick", arg[3])
   step()
-  return turns.serve(step, count)
+  return turns.serve(step, count, repeats)
 end
 
-if bench.clock == os.clock then
-  error(core.exit(2, "MOONRANK_CLOCK is 'cpu', but these are wall times. Unset MOONRANK_CLOCK"), 0)
-end
+bench.need_wall_time()
 local args = bench.args{
   works = { default = names, choices = names, help = "which works are measured" },
   quick = { default = false, help = "two turns, and small made-up data for the jobs of native.lua" },

@@ -95,17 +95,18 @@ local function peak()
   end
 end
 
----Serves turns of `work` in this process, the other side of `start`. The times are those of one of `count` equal parts
----of the work (default 1).
-function M.serve(work, count)
+---Serves turns in this process, the other side of `start`. A turn repeats `work` `repeats` times (default 1). The times
+---are those of one of the `count` equal parts (default 1) of one repeat.
+function M.serve(work, count, repeats)
+  local parts = (count or 1) * (repeats or 1)
   io.stdout:setvbuf "line"
   print "ready"
   for line in io.lines() do
     if line ~= "go" then break end
     local wall, cpu = core.clock(), os.clock()
-    work()
+    for _ = 1, repeats or 1 do work() end
     wall, cpu = core.clock() - wall, os.clock() - cpu
-    print(("%.9f %.9f %s"):format(wall / (count or 1), cpu / (count or 1), peak()))
+    print(("%.9f %.9f %s"):format(wall / parts, cpu / parts, peak()))
   end
 end
 
